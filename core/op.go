@@ -82,6 +82,10 @@ type Op[In, Out any] struct {
 	// computes the change in the repository and opens a pull request. Like Prepare, it runs
 	// before the transaction. It is declared if and only if GitOwned is GitPullRequest.
 	Propose func(context.Context, *Call, In, OpenPullRequest) (Out, error)
+	// IsManaged reports whether a call changes a definition that is edited in Mailhelm although
+	// the organization has a repository. Such a call is not proposed: Do saves it. nil means that
+	// there are no such definitions.
+	IsManaged func(context.Context, *Call, In) (bool, error)
 	// Do performs the operation. A write runs in a transaction, together with the audit
 	// entry and the record for replays, and must not use the network.
 	Do func(context.Context, *Call, In) (Out, error)

@@ -29,6 +29,9 @@ type Operation interface {
 	// CostOf returns the cost of a call with these arguments.
 	CostOf(c *Call, in any) Cost
 	Prepare(ctx context.Context, c *Call, in any) (any, error)
+	// IsManaged reports whether a call writes although the organization has a repository; see
+	// [Op].IsManaged.
+	IsManaged(ctx context.Context, c *Call, in any) (bool, error)
 	// Propose opens a pull request instead of writing; see [Op].Propose.
 	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
 	Do(ctx context.Context, c *Call, in any) (any, error)
@@ -96,6 +99,9 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	}
 	if (op.GitOwned == GitPullRequest) != (op.Propose != nil) {
 		panic(fmt.Sprintf("core: operation %q must have Propose if, and only if, it becomes a pull request", op.Name))
+	}
+	if op.IsManaged != nil && op.Propose == nil {
+		panic(fmt.Sprintf("core: operation %q has IsManaged without Propose", op.Name))
 	}
 	if op.Writes != OtherRecords && op.Effect == Reads || op.Replay == ReplayUntilNextWrite && op.Writes != OneContact {
 		panic(fmt.Sprintf("core: operation %q declares a subject or a replay that do not fit its effect", op.Name))
@@ -184,6 +190,13 @@ func (d *declared[In, Out]) Prepare(ctx context.Context, c *Call, in any) (any, 
 		return in, nil
 	}
 	return d.op.Prepare(ctx, c, in.(In))
+}
+
+func (d *declared[In, Out]) IsManaged(ctx context.Context, c *Call, in any) (bool, error) {
+	if d.op.IsManaged == nil {
+		return false, nil
+	}
+	return d.op.IsManaged(ctx, c, in.(In))
 }
 
 func (d *declared[In, Out]) Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error) {

@@ -16,7 +16,7 @@ type RepositoryHost interface {
 
 // git protects definitions, such as topics, that the organization keeps in a connected Git
 // repository. Depending on the operation's declaration, it refuses the write or lets the
-// call open a pull request instead.
+// call open a pull request instead. A definition that is edited in Mailhelm is saved directly.
 func git(ctx context.Context, p *passage) error {
 	if !p.call.Principal.Org.GitConnected {
 		return p.next(ctx)
@@ -25,6 +25,13 @@ func git(ctx context.Context, p *passage) error {
 	case core.GitRefused:
 		return p.gitOwnedError()
 	case core.GitPullRequest:
+		managed, err := p.op.IsManaged(ctx, p.call, p.in)
+		if err != nil {
+			return err
+		}
+		if managed {
+			break
+		}
 		if p.guard.Repositories == nil {
 			return core.PullRequestRequired(p.call, "definition")
 		}

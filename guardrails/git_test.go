@@ -44,6 +44,10 @@ type proposedOut struct {
 type definitions struct {
 	*bundle
 	saved atomic.Int32
+	// managed has the email addresses whose definitions are edited in Mailhelm. unknown is the error
+	// of that question.
+	managed map[string]bool
+	unknown error
 }
 
 func (d *definitions) operation() core.Operation {
@@ -54,6 +58,7 @@ func (d *definitions) operation() core.Operation {
 			request, err := open(ctx, core.RepositoryChange{Title: "Change it", Files: map[string][]byte{"contacts/" + in.Email: []byte("proposed")}})
 			return proposedOut{"pull_request_open", request.URL}, errors.Join(err, d.fault())
 		},
+		IsManaged: func(_ context.Context, _ *core.Call, in effectIn) (bool, error) { return d.managed[in.Email], d.unknown },
 		Do: func(context.Context, *core.Call, effectIn) (proposedOut, error) {
 			d.saved.Add(1)
 			return proposedOut{Status: "saved"}, nil
@@ -105,6 +110,24 @@ func TestWithoutARepositoryTheWriteIsAWrite(t *testing.T) {
 	b := newConnected(t, host)
 	if out := mustCall(t, b.bundle, "op_propose", nil).Value.(proposedOut); out.Status != "saved" || b.saved.Load() != 1 || len(host.asked) != 0 {
 		t.Errorf("%+v, %d writes, %d requests", out, b.saved.Load(), len(host.asked))
+	}
+}
+
+// TestManagedDefinitionsAreSaved checks that a definition that is edited in Mailhelm is saved without a pull
+// request, also if no repository can be reached, and that other definitions are not.
+func TestManagedDefinitionsAreSaved(t *testing.T) {
+	t.Parallel()
+	for _, host := range []guardrails.RepositoryHost{newRepositories(), nil} {
+		b := newConnected(t, host)
+		b.managed = map[string]bool{"ann@example.com": true}
+		if out := mustCall(t, b.bundle, "op_propose", connectGit).Value.(proposedOut); out.Status != "saved" || b.saved.Load() != 1 || b.countAudited(t) != 1 {
+			t.Errorf("%+v, %d writes, %d audit lines", out, b.saved.Load(), b.countAudited(t))
+		}
+		b.unknown = errors.New("the database does not answer")
+		_, err := b.call(t, "op_propose", func(r *guardrails.Request) { connectGit(r); r.IdempotencyKey = "another" })
+		if wantCode(t, err, core.CodeInternalError); b.saved.Load() != 1 {
+			t.Error("saved without an answer to the question who edits it")
+		}
 	}
 }
 

@@ -268,7 +268,7 @@ func (db *DB) MailBuckets(sealer sending.Sealer) objects.BucketStore {
 
 // Git returns the store of connections to Git repositories and of proposals. It encrypts secrets with
 // sealer.
-func (db *DB) Git(sealer sending.Sealer) git.Store { return gitstore.New(db.DB, sealer) }
+func (db *DB) Git(sealer sending.Sealer) gitstore.Store { return gitstore.New(db.DB, sealer) }
 
 // ProductionRequests returns the store of requests to the provider for production access.
 func (db *DB) ProductionRequests() sendingstore.AccessRequestStore {

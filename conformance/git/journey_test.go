@@ -54,7 +54,7 @@ type journey struct {
 }
 
 // TestJourney connects a repository in a folder (SQLite) or on a server (PostgreSQL), breaks, removes and
-// proposes definitions, merges with git, and disconnects.
+// proposes definitions, merges with git, adopts and returns definitions, and disconnects.
 func TestJourney(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
@@ -76,6 +76,7 @@ func TestJourney(t *testing.T) {
 		j.broken()
 		j.removed()
 		j.proposed()
+		j.adopted()
 		j.disconnected()
 	})
 }

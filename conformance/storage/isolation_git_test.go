@@ -7,11 +7,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-var gitStore = reflect.TypeFor[git.Store]()
+var gitStore, adoptionStore = reflect.TypeFor[git.Store](), reflect.TypeFor[git.Adoptions]()
 
 // proposed is a proposal of an organization with a title.
 func proposed(title string) git.Proposal {
@@ -26,6 +29,13 @@ func (o ownedObjects) ownRepository(t *testing.T, db *storage.DB) {
 		OrgID: o.org, ID: o.org, Kind: git.GitHub, Location: "Owner/definitions", Secret: "secret", Installation: 7, State: git.Waiting, CreatedAt: start,
 	}))
 	must(t, store.SaveProposal(ctx, o.org, proposed("owned")))
+	for _, key := range []string{"adopted", "defined"} {
+		must(t, db.Segments().InsertSegment(ctx, o.org, segments.Segment{
+			ID: core.NewID(), Key: key, Name: key, Source: `attr.email = "none@x"`, ProfileVersion: 1, EvalClass: predicate.Incremental,
+			Status: segments.Active, Origin: segments.Git, SourcePath: "a.predicate", CreatedAt: start, UpdatedAt: start,
+		}))
+	}
+	must(t, store.Adopt(ctx, o.org, git.Adoption{Ref: segmentRef("adopted"), AdoptedAt: start}))
 	_, _, ok, err := store.ClaimSync(ctx, o.org, o.org, start, later(60))
 	must(t, err)
 	if !ok {
@@ -42,7 +52,25 @@ func (o ownedObjects) repositoryState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	org, err := db.Orgs().Org(ctx, o.org)
 	must(t, err)
-	return []any{c, proposals, org.GitConnected}
+	adopted, err := store.Adopted(ctx, o.org)
+	must(t, err)
+	defined, err := db.Segments().AllSegments(ctx, o.org)
+	must(t, err)
+	return []any{c, proposals, org.GitConnected, adopted, defined}
+}
+
+func segmentRef(key string) definitions.Ref {
+	return definitions.Ref{Kind: definitions.KindSegment, Key: key}
+}
+
+// adoptAsOther connects a repository of the organization for the time in which it adopts a definition.
+func adoptAsOther(t *testing.T, db *storage.DB, org, key string) error {
+	t.Helper()
+	store, c := db.Git(masterKey(t, 1)), git.Connection{OrgID: org, ID: core.NewID(), Kind: git.Local, Location: "/srv/a.git", State: git.Waiting, CreatedAt: start}
+	must(t, store.InsertConnection(t.Context(), c))
+	err := store.Adopt(t.Context(), org, git.Adoption{Ref: segmentRef(key), AdoptedAt: start})
+	must(t, store.DeleteConnection(t.Context(), org, c.ID))
+	return err
 }
 
 func gitCalls(o ownedObjects, org string) map[string]storeCall {
@@ -77,11 +105,60 @@ func gitCalls(o ownedObjects, org string) map[string]storeCall {
 			t.Helper()
 			return nil, s.DecideProposal(t.Context(), org, "mailhelm/a", git.Closed)
 		}),
-		"git.Store.Adopt": call(func(t *testing.T, s git.Store) (any, error) {
-			t.Helper()
-			return nil, s.Adopt(t.Context(), org, definitions.Ref{Kind: definitions.KindSegment, Key: "vip"})
-		}),
+		"git.Adoptions.Adopt": func(t *testing.T, db *storage.DB) (any, error) { return nil, adoptAsOther(t, db, org, "defined") },
+		"Adopted": func(t *testing.T, db *storage.DB) (any, error) { return db.Git(masterKey(t, 1)).Adopted(t.Context(), org) },
+		"EndAdoption": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Git(masterKey(t, 1)).EndAdoption(t.Context(), org, segmentRef("adopted"))
+		},
 	}
+}
+
+// TestAdoptions checks which definitions can be adopted and when, and what ends an adoption.
+func TestAdoptions(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Git(masterKey(t, 1)), newOrg(t, db)
+		adopt := func(ref definitions.Ref, after int) error {
+			return store.Adopt(ctx, org, git.Adoption{Ref: ref, AdoptedAt: later(after)})
+		}
+		wantCode(t, "without a connection", adopt(segmentRef("a"), 0), core.CodeNotFound)
+		c := git.Connection{OrgID: org, ID: core.NewID(), Kind: git.Local, Location: "/srv/a.git", State: git.Waiting, CreatedAt: start}
+		must(t, store.InsertConnection(ctx, c))
+		for key, status := range map[string]segments.Status{"a": segments.Active, "b": segments.Invalid, "gone": segments.Archived} {
+			must(t, db.Segments().InsertSegment(ctx, org, segments.Segment{
+				ID: core.NewID(), Key: key, Name: key, Source: "x", ProfileVersion: 1, EvalClass: predicate.Incremental,
+				Status: status, Origin: segments.Git, SourcePath: "a.predicate", CreatedAt: start, UpdatedAt: start,
+			}))
+		}
+		list := lists.List{ID: core.NewID(), Key: "a", Name: "A", Origin: core.GitOrigin, Source: "api", Status: "active", CreatedAt: start, UpdatedAt: start}
+		must(t, db.Lists().InsertList(ctx, org, list))
+		wantCode(t, "a list", adopt(definitions.Ref{Kind: definitions.KindList, Key: "a"}, 0), core.CodeNotFound)
+		wantCode(t, "a workflow with the key of a segment", adopt(definitions.Ref{Kind: definitions.KindWorkflow, Key: "a"}, 0), core.CodeNotFound)
+		wantCode(t, "an archived segment", adopt(segmentRef("gone"), 0), core.CodeNotFound)
+		_, _, ok, err := store.ClaimSync(ctx, org, "sync", later(0), later(10))
+		must(t, err)
+		wantCode(t, "while a sync runs", adopt(segmentRef("a"), 5), core.CodeConflict)
+		if again, err := store.FinishSync(ctx, c, "sync", 0); err != nil || !ok || again {
+			t.Errorf("%t, %t, %v: the refused adoptions have requested a sync", ok, again, err)
+		}
+		must(t, adopt(segmentRef("b"), 6))
+		must(t, adopt(segmentRef("a"), 7))
+		wantCode(t, "twice", adopt(segmentRef("a"), 8), core.CodeNotFound)
+		adopted, err := store.Adopted(ctx, org)
+		must(t, err)
+		if want := []git.Adoption{{Ref: segmentRef("a"), AdoptedAt: later(7)}, {Ref: segmentRef("b"), AdoptedAt: later(6)}}; !reflect.DeepEqual(adopted, want) {
+			t.Errorf("adopted %+v, want %+v", adopted, want)
+		}
+		if a, err := db.Segments().Segment(ctx, org, "a"); err != nil || a.Origin != segments.Managed || a.SourcePath != "" {
+			t.Errorf("%v, %+v", err, a)
+		}
+		must(t, store.EndAdoption(ctx, org, segmentRef("a")))
+		wantCode(t, "ended twice", store.EndAdoption(ctx, org, segmentRef("a")), core.CodeNotFound)
+		must(t, store.DeleteConnection(ctx, org, c.ID))
+		if adopted, err = store.Adopted(ctx, org); err != nil || len(adopted) != 0 {
+			t.Errorf("%v, %+v after the connection was deleted", err, adopted)
+		}
+	})
 }
 
 // TestGitStore checks what the isolation table does not: reservations, and what a deletion releases.

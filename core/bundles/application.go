@@ -26,6 +26,8 @@ type application struct {
 	// call is the call that applies the bundle, nil for a sync, and at what a sync reads.
 	call *core.Call
 	at   Revision
+	// adopted has the definitions that a sync leaves as they are.
+	adopted map[definitions.Ref]bool
 
 	held     *Held
 	question plan.Question

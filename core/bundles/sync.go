@@ -1,6 +1,7 @@
 package bundles
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -17,21 +18,27 @@ import (
 type Revision struct{ Branch, URL string }
 
 // Synced is what [Bundles.Sync] did. Changed is the number of definitions that were created, changed or
-// archived.
+// archived. Absent are the adopted definitions that the files do not name, sorted.
 type Synced struct {
 	Diagnostics []definitions.Diagnostic
 	Changed     int
+	Absent      []definitions.Ref
 }
+
+// Adopted is the code of the warning about a definition that the files name and a sync leaves out.
+const Adopted = "adopted"
 
 // Sync makes the definitions that the repository of an organization defines those of its files. Unlike an
 // import, it applies what is valid: a segment or a workflow with an error in its source is stored as
 // invalid, other definitions with errors stay as they are. A definition that the repository defined
 // before, and does not any more, is archived; attributes and activity properties, which cannot be
-// archived, become managed and stay. Nothing is archived if a section cannot be read. Sync may be repeated,
-// and an error means that not everything was applied.
-func (b *Bundles) Sync(ctx context.Context, org core.Org, tree archive.Tree, at Revision) (Synced, error) {
+// archived, become managed and stay. Nothing is archived if a section cannot be read. An adopted definition
+// stays as it is, with a warning if the files name it; other definitions may refer to it. Sync may be
+// repeated, and an error means that not everything was applied.
+func (b *Bundles) Sync(ctx context.Context, org core.Org, tree archive.Tree, at Revision, adopted map[definitions.Ref]bool) (Synced, error) {
 	files := manifest.Read(tree)
-	a := &application{Bundles: b, org: org, files: files, origin: core.GitOrigin, at: at}
+	a := &application{Bundles: b, org: org, files: files, origin: core.GitOrigin, at: at, adopted: adopted}
+	absent := a.leaveOutAdopted()
 	if len(files.Set.Declared) == 0 && files.HasErrors() {
 		return Synced{Diagnostics: files.Diagnostics}, nil
 	}
@@ -50,7 +57,35 @@ func (b *Bundles) Sync(ctx context.Context, org core.Org, tree archive.Tree, at 
 	}
 	a.plan = plan.Make(a.question)
 	err = a.sync(ctx)
-	return Synced{Diagnostics: a.diagnostics(), Changed: len(a.done)}, err
+	return Synced{Diagnostics: a.diagnostics(), Changed: len(a.done), Absent: absent}, err
+}
+
+// leaveOutAdopted removes the adopted definitions from the files, with a warning about each. It returns
+// those that the files do not name, none if a section cannot be read.
+func (a *application) leaveOutAdopted() []definitions.Ref {
+	var absent []definitions.Ref
+	inOrder := func(x, y definitions.Ref) int { return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Key, y.Key)) }
+	isReadable := !a.hasUnreadableSection()
+	for _, ref := range slices.SortedFunc(maps.Keys(a.adopted), inOrder) {
+		if _, named := a.files.Paths[ref]; !named {
+			if isReadable {
+				absent = append(absent, ref)
+			}
+			continue
+		}
+		at := a.files.Places[ref]
+		a.files.Diagnostics = append(a.files.Diagnostics, definitions.Diagnostic{
+			Severity: definitions.Warning, Code: Adopted, Path: archive.ManifestPath, Line: at.Line, Column: at.Column,
+			Message: "The " + ref.Kind.Noun() + " " + core.Quote(ref.Key) + " was adopted, so this entry and its file have no effect. Return it to the repository on the page Repository, or remove the entry.",
+		})
+	}
+	a.files.Without(a.adopted)
+	return absent
+}
+
+// hasUnreadableSection reports whether the files may name definitions that were not read.
+func (a *application) hasUnreadableSection() bool {
+	return slices.ContainsFunc(a.files.Diagnostics, func(d definitions.Diagnostic) bool { return d.Severity == definitions.Error })
 }
 
 // known returns the kinds that have a subject.
@@ -73,11 +108,11 @@ func canArchive(kind definitions.Kind) bool {
 // that can be archived.
 func (a *application) dropped() map[definitions.Ref]bool {
 	gone := map[definitions.Ref]bool{}
-	if slices.ContainsFunc(a.files.Diagnostics, func(d definitions.Diagnostic) bool { return d.Severity == definitions.Error }) {
+	if a.hasUnreadableSection() {
 		return gone
 	}
 	for ref := range a.held.FromGit {
-		if _, defined := a.files.Paths[ref]; !defined && canArchive(ref.Kind) {
+		if _, defined := a.files.Paths[ref]; !defined && !a.adopted[ref] && canArchive(ref.Kind) {
 			gone[ref] = true
 		}
 	}

@@ -4,8 +4,9 @@
 // # What this package owns
 //
 // The connection of an organization (connection.go), which files of a repository are read
-// (collect.go), when a repository is read and what is remembered of it (sync.go), and proposed
-// changes (proposals.go). It declares [Host], which reads and changes repositories of one kind, and
+// (collect.go), when a repository is read and what is remembered of it (sync.go), which definitions
+// are edited in Mailhelm although the repository names them (adoptions.go), and proposed changes
+// (proposals.go). It declares [Host], which reads and changes repositories of one kind, and
 // [Applier], which applies their files.
 //
 // # What other packages own

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
-	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -23,9 +22,10 @@ const (
 // Settings connects and disconnects repositories. Callers check the permission first, and run
 // changes in a transaction.
 type Settings struct {
-	Store Store
-	Queue jobs.Queue
-	Clock core.Clock
+	Store     Store
+	Adoptions Adoptions
+	Queue     jobs.Queue
+	Clock     core.Clock
 	// Kinds are the kinds that this server can read.
 	Kinds []Kind
 }
@@ -54,7 +54,7 @@ func (s Settings) Connect(ctx context.Context, c Connection) (Connection, error)
 	return c, s.RequestSync(ctx, c.OrgID)
 }
 
-// Disconnect deletes the connection with this id and its proposals. The definitions of the
+// Disconnect deletes the connection with this id with its proposals and adoptions. The definitions of the
 // repository stay as managed ones. It fails with core.CodeNotFound if there is no such connection.
 func (s Settings) Disconnect(ctx context.Context, orgID, id string) error {
 	return s.Store.DeleteConnection(ctx, orgID, id)
@@ -67,12 +67,6 @@ func (s Settings) RequestSync(ctx context.Context, orgID string) error {
 		return err
 	}
 	return s.Queue.Enqueue(ctx, SyncArgs{OrgID: orgID})
-}
-
-// Adopt makes a definition of the repository a managed one, until a sync finds it in the repository
-// again. It fails with core.CodeNotFound if the repository defines no such definition.
-func (s Settings) Adopt(ctx context.Context, orgID string, ref definitions.Ref) error {
-	return s.Store.Adopt(ctx, orgID, ref)
 }
 
 // checked returns the connection as it is stored.

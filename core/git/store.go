@@ -3,8 +3,6 @@ package git
 import (
 	"context"
 	"time"
-
-	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 )
 
 // Store stores the connections and proposals of organizations. It encrypts secrets. Methods with
@@ -16,7 +14,7 @@ type Store interface {
 	// InsertConnection stores a connection, and marks the definitions of the organization as those
 	// of a repository. It fails with core.CodeConflict if the organization has a connection.
 	InsertConnection(ctx context.Context, c Connection) error
-	// DeleteConnection deletes the connection with this id and all proposals, and makes every
+	// DeleteConnection deletes the connection with this id, all proposals and adoptions, and makes every
 	// definition of the repository a managed one. It fails with core.CodeNotFound if there is no such
 	// connection.
 	DeleteConnection(ctx context.Context, orgID, id string) error
@@ -35,9 +33,6 @@ type Store interface {
 	SaveProposal(ctx context.Context, orgID string, p Proposal) error
 	// DecideProposal stores the state of an open proposal.
 	DecideProposal(ctx context.Context, orgID, branch string, state ProposalState) error
-	// Adopt makes a definition of the repository a managed one. It fails with core.CodeNotFound if
-	// the repository defines no such definition.
-	Adopt(ctx context.Context, orgID string, ref definitions.Ref) error
 
 	// ConnectedOrgs returns the organizations with a connection.
 	ConnectedOrgs(ctx context.Context) ([]string, error)

@@ -31,11 +31,11 @@ const maxDiagnostics = 200
 
 // Applier applies the definitions of a repository to an organization.
 type Applier interface {
-	// Apply makes the definitions of the repository those of the tree. A definition that is invalid
-	// is kept as invalid with its reason. One that the repository defined before and the tree does
-	// not have is archived. Apply may be repeated. An error means that not everything was
-	// applied.
-	Apply(ctx context.Context, org core.Org, tree archive.Tree, at Revision) (Report, error)
+	// Apply makes the definitions of the repository those of the tree, except adopted ones, which
+	// it leaves as they are. A definition that is invalid is kept as invalid with its reason. One
+	// that the repository defined before and the tree does not have is archived. Apply may be
+	// repeated. An error means that not everything was applied.
+	Apply(ctx context.Context, org core.Org, tree archive.Tree, at Revision, adopted map[definitions.Ref]bool) (Report, error)
 }
 
 // Report says what an Applier did.
@@ -44,6 +44,8 @@ type Report struct {
 	Diagnostics []definitions.Diagnostic
 	// Changed is the number of definitions that were created, changed or archived.
 	Changed int
+	// Absent are the adopted definitions that the tree does not name.
+	Absent []definitions.Ref
 }
 
 // SyncArgs are the arguments of the job that reads repositories. OrgID is "" for those of all
@@ -57,7 +59,8 @@ func (SyncArgs) Kind() string { return "git_sync" }
 
 // SyncConfig configures [Syncs]. All fields are required.
 type SyncConfig struct {
-	Store Store
+	Store     Store
+	Adoptions Adoptions
 	// Hosts has the Host of each kind that this server can read.
 	Hosts   map[Kind]Host
 	Applier Applier
@@ -153,7 +156,7 @@ func (s *Syncs) readAndApply(ctx context.Context, c *Connection) error {
 	if err != nil {
 		return err
 	}
-	report, err := s.Applier.Apply(ctx, org, snapshot.Tree, snapshot.Revision)
+	report, err := s.apply(ctx, org, snapshot)
 	if err != nil {
 		return err
 	}
@@ -177,6 +180,29 @@ func (s *Syncs) readAndApply(ctx context.Context, c *Connection) error {
 		}
 	}
 	return nil
+}
+
+// apply has the files of a repository applied, except adopted definitions. The adoption of a definition
+// that the repository no longer names ends, so that a later one with its key is taken again.
+func (s *Syncs) apply(ctx context.Context, org core.Org, snapshot Snapshot) (Report, error) {
+	all, err := s.Adoptions.Adopted(ctx, org.ID)
+	if err != nil {
+		return Report{}, err
+	}
+	adopted := map[definitions.Ref]bool{}
+	for _, a := range all {
+		adopted[a.Ref] = true
+	}
+	report, err := s.Applier.Apply(ctx, org, snapshot.Tree, snapshot.Revision, adopted)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, ref := range report.Absent {
+		if err := s.Adoptions.EndAdoption(ctx, org.ID, ref); err != nil && !core.IsNotFound(err) {
+			return Report{}, err
+		}
+	}
+	return report, nil
 }
 
 // openProposals returns the proposals that are not decided.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -32,6 +34,9 @@ type scripted struct {
 	applied  int
 	proposed []core.RepositoryChange
 	jobs     []jobs.Args
+	// adopted has what the last Apply had to leave out, and absent what the next ones do not find.
+	adopted map[definitions.Ref]bool
+	absent  []definitions.Ref
 }
 
 func (s *scripted) Fetch(context.Context, git.Connection, []git.Proposal) (git.Snapshot, error) {
@@ -43,9 +48,10 @@ func (s *scripted) Propose(_ context.Context, _ git.Connection, _ string, change
 	return core.PullRequest{URL: "https://git.example.com/1"}, s.failure
 }
 
-func (s *scripted) Apply(_ context.Context, org core.Org, tree archive.Tree, at git.Revision) (git.Report, error) {
+func (s *scripted) Apply(_ context.Context, org core.Org, tree archive.Tree, at git.Revision, adopted map[definitions.Ref]bool) (git.Report, error) {
 	s.applied++
-	report := git.Report{Diagnostics: []definitions.Diagnostic{{Code: "of " + org.Name + " at " + at.Commit}}}
+	s.adopted = adopted
+	report := git.Report{Absent: s.absent, Diagnostics: []definitions.Diagnostic{{Code: "of " + org.Name + " at " + at.Commit}}}
 	if s.apply == nil {
 		return report, nil
 	}
@@ -64,6 +70,7 @@ func (s *scripted) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error
 // world is an organization with what a test says about its repository.
 type world struct {
 	*scripted
+	db       *storage.DB
 	store    git.Store
 	settings git.Settings
 	syncs    *git.Syncs
@@ -77,14 +84,15 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{scripted: &scripted{}, store: db.Git(key), org: core.NewID()}
+	stored := db.Git(key)
+	w := &world{scripted: &scripted{}, db: db, store: stored, org: core.NewID()}
 	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Vineyard", Slug: "vineyard", Tier: "team", RetentionDays: 30}); err != nil {
 		t.Fatal(err)
 	}
 	clock := func() time.Time { return now }
-	w.settings = git.Settings{Store: w.store, Queue: w, Clock: clock, Kinds: []git.Kind{git.Local, git.Remote}}
+	w.settings = git.Settings{Store: stored, Adoptions: stored, Queue: w, Clock: clock, Kinds: []git.Kind{git.Local, git.Remote}}
 	w.syncs = git.NewSyncs(git.SyncConfig{
-		Store: w.store, Hosts: map[git.Kind]git.Host{git.Local: w, git.Remote: w}, Applier: w, Org: db.Orgs().Org, Clock: clock, Log: slog.New(slog.DiscardHandler),
+		Store: stored, Adoptions: stored, Hosts: map[git.Kind]git.Host{git.Local: w, git.Remote: w}, Applier: w, Org: db.Orgs().Org, Clock: clock, Log: slog.New(slog.DiscardHandler),
 	})
 	return w
 }
@@ -159,6 +167,66 @@ func TestSync(t *testing.T) {
 	if later, err := w.sync(t); err != nil || !cmp.Equal(later, got) {
 		t.Errorf("a server that asks to wait: %v, %+v, want %+v", err, later, got)
 	}
+}
+
+// TestAdopted checks that syncs leave out adopted definitions until they are returned, or until the
+// repository does not name them any more.
+func TestAdopted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, vip := t.Context(), definitions.Ref{Kind: definitions.KindSegment, Key: "vip"}
+	fail := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.connect(t)
+	fail(w.db.Segments().InsertSegment(ctx, w.org, segments.Segment{
+		ID: core.NewID(), Key: "vip", Name: "VIPs", Source: "true", Status: segments.Active, Origin: segments.Git, CreatedAt: now, UpdatedAt: now,
+	}))
+	// expect syncs, and compares what the sync had to leave out and what is adopted afterwards.
+	expect := func(when string, left, adopted map[definitions.Ref]bool) {
+		t.Helper()
+		_, err := w.sync(t)
+		fail(err)
+		all, err := w.settings.Adoptions.Adopted(ctx, w.org)
+		fail(err)
+		after := map[definitions.Ref]bool{}
+		for _, a := range all {
+			after[a.Ref] = true
+		}
+		if !maps.Equal(w.scripted.adopted, left) || !maps.Equal(after, adopted) {
+			t.Errorf("%s: %v was left out, %v is adopted", when, w.scripted.adopted, after)
+		}
+	}
+	none, one := map[definitions.Ref]bool{}, map[definitions.Ref]bool{vip: true}
+	expect("before", none, none)
+	w.apply = func(archive.Tree) error { return w.settings.Adopt(ctx, w.org, vip) }
+	if _, err := w.sync(t); !core.IsConflict(err) {
+		t.Errorf("adopted while a sync applies: %v", err)
+	}
+	w.apply = nil
+	requested := len(w.jobs)
+	fail(w.settings.Adopt(ctx, w.org, vip))
+	expect("adopted", one, one)
+	fail(w.settings.Return(ctx, w.org, vip))
+	if err := w.settings.Return(ctx, w.org, vip); !core.IsNotFound(err) || len(w.jobs) != requested+2 {
+		t.Errorf("returned twice: %v, %d jobs", err, len(w.jobs)-requested)
+	}
+	expect("returned", none, none)
+	// The sync has taken the definition; here the test does.
+	fail(w.db.Bundles().SetOrigins(ctx, w.org, vip.Kind, []string{vip.Key}, core.GitOrigin))
+	fail(w.settings.Adopt(ctx, w.org, vip))
+	w.absent = []definitions.Ref{vip, {Kind: definitions.KindWorkflow, Key: "returned in the meantime"}}
+	w.apply = func(archive.Tree) error { return errors.New("not everything is applied") }
+	if _, err := w.sync(t); err == nil {
+		t.Error("the sync has not failed")
+	}
+	w.apply = nil
+	expect("no longer named", one, none)
+	w.absent = nil
+	expect("named again", none, none)
 }
 
 // TestGitHubNeedsInstallation checks that a form cannot connect a repository on GitHub by its name.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -8,6 +9,19 @@ import (
 
 // statusProposed is the value of AuthoredWorkflow.Status for a source that was proposed.
 const statusProposed = "pull_request_open"
+
+// isManaged reports whether a call changes a workflow that the repository of the organization does not
+// define. Errors about the arguments are left to the operation.
+func (w *Workflows) isManaged(ctx context.Context, c *core.Call, in AuthorWorkflowIn) (bool, error) {
+	if in.WorkflowID == "" && in.Key == "" {
+		return false, nil
+	}
+	found, err := w.Store.Workflow(ctx, c.Principal.Org.ID, cmp.Or(in.WorkflowID, in.Key))
+	if core.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil && found.Origin != FromGit, err
+}
 
 // propose proposes a source in the repository of the organization, which defines its workflows.
 func (w *Workflows) propose(ctx context.Context, c *core.Call, in AuthorWorkflowIn, open core.OpenPullRequest) (AuthoredWorkflow, error) {

@@ -40,13 +40,14 @@ func (w *Workflows) workflowsAuthor() core.Operation {
 		Purpose: "Saves the source of a workflow as its draft, also with faults. " +
 			"Use it to write a journey; workflows_get_performance has the present source and hash. " +
 			"Returns the version, the content hash and diagnostics with their places. It activates and sends nothing.",
-		Example:  `{"key": "after-purchase", "source": "workflow \"After a purchase\" v1 {\n  enter on activity.order_placed\n\n  wait 3 days\n  send \"welcome\" via topic \"offers\"\n}\n"}`,
-		Effect:   core.Writes,
-		Scopes:   []core.Scope{core.WorkflowsManage},
-		GitOwned: core.GitPullRequest,
-		Fails:    []core.Code{core.CodeNotFound, core.CodeConflict, core.CodeStaleContentHash},
-		Propose:  w.propose,
-		Do:       w.author,
+		Example:   `{"key": "after-purchase", "source": "workflow \"After a purchase\" v1 {\n  enter on activity.order_placed\n\n  wait 3 days\n  send \"welcome\" via topic \"offers\"\n}\n"}`,
+		Effect:    core.Writes,
+		Scopes:    []core.Scope{core.WorkflowsManage},
+		GitOwned:  core.GitPullRequest,
+		Fails:     []core.Code{core.CodeNotFound, core.CodeConflict, core.CodeStaleContentHash},
+		Propose:   w.propose,
+		IsManaged: w.isManaged,
+		Do:        w.author,
 	})
 }
 

@@ -1,4 +1,4 @@
-// Package git is the storage of core/git: connections to repositories and proposals.
+// Package git is the storage of core/git: connections to repositories, proposals and adoptions.
 package git
 
 import (
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -59,6 +58,7 @@ var (
 	setConnected     = engine.Register("set git connected", `UPDATE orgs SET git_connected = $1 WHERE id = $2`)
 	deleteConnection = engine.Register("delete git connection", `DELETE FROM git_connections WHERE org_id = $1 AND id = $2`)
 	deleteProposals  = engine.Register("delete git proposals", `DELETE FROM git_proposals WHERE org_id = $1`)
+	deleteAdoptions  = engine.Register("delete git adoptions", `DELETE FROM git_adoptions WHERE org_id = $1`)
 	requestSync      = engine.Register("request git sync", `UPDATE git_connections SET wanted = wanted + 1 WHERE org_id = $1`)
 	claimSync        = engine.Register("claim git sync", `
 		UPDATE git_connections SET claim = $1, claimed_until = $2 WHERE org_id = $3 AND (claimed_until <= $4 OR claim = $1)`)
@@ -85,21 +85,15 @@ var released = []*engine.Statement{
 	engine.Register("release git attributes", `UPDATE attributes SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
 	engine.Register("release git activity properties", `UPDATE activity_properties SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
 	engine.Register("release git lists", `UPDATE lists SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
-	engine.Register("release git segments", `UPDATE segments SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
+	engine.Register("release git segments", `UPDATE segments SET origin = 'managed', source_path = '' WHERE org_id = $1 AND origin = 'git'`),
 	engine.Register("release git topics", `UPDATE topics SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
-	engine.Register("release git workflows", `UPDATE workflows SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
-}
-
-// adopted has the statements that make one definition of the repository a managed one.
-var adopted = map[definitions.Kind]*engine.Statement{
-	definitions.KindSegment:  engine.Register("adopt git segment", `UPDATE segments SET origin = 'managed' WHERE org_id = $1 AND key = $2 AND origin = 'git'`),
-	definitions.KindWorkflow: engine.Register("adopt git workflow", `UPDATE workflows SET origin = 'managed' WHERE org_id = $1 AND key = $2 AND origin = 'git'`),
+	engine.Register("release git workflows", `UPDATE workflows SET origin = 'managed', source_path = '', source_url = '' WHERE org_id = $1 AND origin = 'git'`),
 }
 
 // secretPurpose is the purpose for which secrets are encrypted.
 const secretPurpose = "git repository"
 
-// Store stores connections and proposals.
+// Store stores connections, proposals and adoptions.
 type Store struct {
 	db     *engine.DB
 	sealer sending.Sealer
@@ -174,7 +168,7 @@ func (s Store) DeleteConnection(ctx context.Context, orgID, id string) error {
 		if err := s.db.Change(ctx, "repository", deleteConnection, orgID, id); err != nil {
 			return err
 		}
-		for _, statement := range append([]*engine.Statement{deleteProposals}, released...) {
+		for _, statement := range append([]*engine.Statement{deleteProposals, deleteAdoptions}, released...) {
 			if _, err := s.db.Exec(ctx, statement, orgID); err != nil {
 				return err
 			}
@@ -244,14 +238,6 @@ func (s Store) SaveProposal(ctx context.Context, orgID string, p git.Proposal) e
 func (s Store) DecideProposal(ctx context.Context, orgID, branch string, state git.ProposalState) error {
 	_, err := s.db.Exec(ctx, decideProposal, string(state), orgID, branch)
 	return err
-}
-
-func (s Store) Adopt(ctx context.Context, orgID string, ref definitions.Ref) error {
-	statement, ok := adopted[ref.Kind]
-	if !ok {
-		return core.NotFound("definition")
-	}
-	return s.db.Change(ctx, string(ref.Kind), statement, orgID, ref.Key)
 }
 
 func (s Store) ConnectedOrgs(ctx context.Context) ([]string, error) {

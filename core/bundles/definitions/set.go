@@ -127,6 +127,23 @@ func (s *Set) Sort() {
 	slices.SortFunc(s.Workflows, func(a, b Workflow) int { return cmp.Compare(a.Key, b.Key) })
 }
 
+// Remove removes the definitions that refs has. The kinds stay declared.
+func (s *Set) Remove(refs map[Ref]bool) {
+	s.Attributes = without(refs, KindAttribute, s.Attributes, func(a Attribute) string { return a.Name })
+	s.ActivityProperties = without(refs, KindActivityProperty, s.ActivityProperties, ActivityProperty.Key)
+	s.Lists = without(refs, KindList, s.Lists, func(l List) string { return l.Key })
+	s.Segments = without(refs, KindSegment, s.Segments, func(g Segment) string { return g.Key })
+	s.Topics = without(refs, KindTopic, s.Topics, func(t Topic) string { return t.Name })
+	s.Images = without(refs, KindImage, s.Images, func(i Image) string { return i.Path })
+	s.Templates = without(refs, KindTemplate, s.Templates, func(t Template) string { return t.Key })
+	s.Workflows = without(refs, KindWorkflow, s.Workflows, func(w Workflow) string { return w.Key })
+}
+
+// without returns the definitions of a kind without those that refs has.
+func without[T any](refs map[Ref]bool, kind Kind, all []T, key func(T) string) []T {
+	return slices.DeleteFunc(all, func(d T) bool { return refs[Ref{kind, key(d)}] })
+}
+
 // Item is a definition that can be compared: definitions with the same Ref are equal if and only if
 // their Contents are.
 type Item struct {

@@ -32,6 +32,8 @@ type Result struct {
 	// Paths has the path of the file of each definition: its own, or the one with all
 	// definitions of its kind. It has definitions that could not be read too.
 	Paths map[definitions.Ref]string
+	// Places has where the manifest names definitions of the sections that have them by key.
+	Places map[definitions.Ref]Place
 	// Texts has the paths of the plain texts of templates, by their keys.
 	Texts map[string]string
 	// Faults has what is wrong with each definition, and Diagnostics what is wrong with the bundle.
@@ -40,6 +42,18 @@ type Result struct {
 	Diagnostics []definitions.Diagnostic
 	// Unused has the paths of the files that the manifest does not name, sorted.
 	Unused []string
+}
+
+// Place is a place in the manifest. Line and Column count from 1, Column in characters.
+type Place struct{ Line, Column int }
+
+// Without removes definitions as if the files did not name them. Files that only they name stay used.
+func (r *Result) Without(refs map[definitions.Ref]bool) {
+	r.Set.Remove(refs)
+	for ref := range refs {
+		delete(r.Paths, ref)
+		delete(r.Faults, ref)
+	}
 }
 
 // HasErrors reports whether something is wrong that is not only a warning.
@@ -59,7 +73,7 @@ func (r *Result) HasErrors() bool {
 // Read reads the definitions of a bundle. What is wrong with its files is in the result.
 func Read(tree archive.Tree) *Result {
 	r := &reader{tree: tree, used: map[string]bool{archive.ManifestPath: true}, result: &Result{
-		Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, Paths: map[definitions.Ref]string{}, Texts: map[string]string{}, Faults: map[definitions.Ref][]definitions.Diagnostic{},
+		Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, Paths: map[definitions.Ref]string{}, Places: map[definitions.Ref]Place{}, Texts: map[string]string{}, Faults: map[definitions.Ref][]definitions.Diagnostic{},
 	}}
 	r.read()
 	r.result.Set.Sort()

@@ -12,6 +12,8 @@ func (r *reader) each(kind definitions.Kind, n node, read func(m member)) {
 	r.declare(kind)
 	for _, m := range r.object(n, "the section "+core.Quote(string(kind.Section()))) {
 		r.begin(kind, m.name, archive.ManifestPath)
+		line, column := place(r.text, m.at)
+		r.result.Places[r.of] = Place{line, column}
 		read(m)
 		r.of = definitions.Ref{}
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	// Promote proposes to put one there; see git.Proposals.
 	Managed func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error)
 	Promote func(ctx context.Context, orgID string, d core.RepositoryDefinition) (core.PullRequest, error)
+	// Adoptable returns the definitions of the repository that can be adopted.
+	Adoptable func(ctx context.Context, orgID string) ([]definitions.Ref, error)
 	// GitHub is the path of the page that connects a repository on GitHub, "" if there is none.
 	GitHub string
 }
@@ -61,6 +63,8 @@ func (h *Room) Routes() []frame.Route {
 		{Path: "/git", Needs: manage, Get: h.showRepository, Post: h.connect},
 		{Path: "/git/sync", Needs: manage, Post: h.sync},
 		{Path: "/git/promote", Needs: manage, Post: h.promote},
+		{Path: "/git/adopt", Needs: manage, Post: h.adopt},
+		{Path: "/git/return", Needs: manage, Post: h.giveBack},
 		{Path: "/git/disconnect", Needs: manage, Post: h.disconnect},
 	}
 }
@@ -70,6 +74,8 @@ var notices = frame.Notices{
 	"connected":    "The repository is connected. It is read in the background; reload this page in some seconds.",
 	"sync":         "The repository is read in the background. Reload this page in some seconds.",
 	"promoted":     "The definition is proposed on a branch. Review and merge it.",
+	"adopted":      "The definition is adopted. Edit it here; syncs leave it out.",
+	"returned":     "The definition is returned. The next sync replaces it with that of the repository; reload this page in some seconds.",
 	"disconnected": "The repository is disconnected. Its definitions stay, and can be changed here again.",
 }
 
@@ -78,9 +84,11 @@ var labels = frame.Labels{"kind": "The kind", "location": "The address", "path_p
 
 // page is the data of the page.
 type page struct {
-	Connect, Sync, Disconnect, Promote frame.Form
-	// Managed are the choices of the form that proposes a definition.
-	Managed []frame.Option
+	Connect, Sync, Disconnect, Promote, Adopt, Return frame.Form
+	// Managed are the choices of the form that proposes a definition, and Adoptable those of the form
+	// that adopts one.
+	Managed, Adoptable []frame.Option
+	Adopted            []adopted
 	// GitHub is the path of the page for GitHub, "" for none.
 	GitHub string
 	// Location is "" without a connection.
@@ -104,6 +112,12 @@ type proposal struct {
 	Made                             frame.When
 }
 
+// adopted is an adopted definition.
+type adopted struct {
+	Kind, Noun, Key string
+	At              frame.When
+}
+
 // showRepository shows the connection, or the form that makes one.
 func (h *Room) showRepository(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.form(w, r, v, git.Connection{Kind: git.Remote}, nil)
@@ -123,7 +137,8 @@ func (h *Room) form(w http.ResponseWriter, r *http.Request, v people.Visitor, ty
 	}
 	typed.Secret = ""
 	data := page{
-		Connect: frame.FormTo(v, Path), Sync: frame.FormTo(v, Path+"/sync"), Disconnect: frame.FormTo(v, Path+"/disconnect"), Promote: frame.FormTo(v, Path+"/promote"), GitHub: h.cfg.GitHub, Typed: typed, Kinds: h.kinds(typed.Kind),
+		Connect: frame.FormTo(v, Path), Sync: frame.FormTo(v, Path+"/sync"), Disconnect: frame.FormTo(v, Path+"/disconnect"), Promote: frame.FormTo(v, Path+"/promote"),
+		Adopt: frame.FormTo(v, Path+"/adopt"), Return: frame.FormTo(v, Path+"/return"), GitHub: h.cfg.GitHub, Typed: typed, Kinds: h.kinds(typed.Kind),
 	}
 	if connected {
 		if err := h.describe(r.Context(), &data, c); err != nil {
@@ -168,6 +183,9 @@ func (h *Room) describe(ctx context.Context, data *page, c git.Connection) error
 	}
 	for _, d := range managed {
 		data.Managed = append(data.Managed, frame.Option{Value: d.Kind + " " + d.Key, Name: d.Kind + " " + d.Key})
+	}
+	if err := h.describeAdoptions(ctx, data, c.OrgID); err != nil {
+		return err
 	}
 	proposals, err := h.cfg.Settings.Store.Proposals(ctx, c.OrgID, maxProposals)
 	for _, p := range proposals {

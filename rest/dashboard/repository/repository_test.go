@@ -10,11 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
@@ -48,11 +52,20 @@ func newOffice(t *testing.T) *office {
 	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(db), frame.Area{Path: pages.Path, Name: "Repository"}), db: db}
 	key, err := signing.NewMasterKey(bytes.Repeat([]byte{1}, 32))
 	o.Must(err)
-	o.settings = git.Settings{Store: db.Git(key), Queue: o, Clock: frametest.Now, Kinds: []git.Kind{git.Remote, git.Local}}
+	o.settings = git.Settings{Store: db.Git(key), Adoptions: db.Git(key), Queue: o, Clock: frametest.Now, Kinds: []git.Kind{git.Remote, git.Local}}
 	room, err := pages.New(o.Frame, pages.Config{
 		Settings: o.settings, GitHub: "/dashboard/git/github",
 		Managed: func(context.Context, string) ([]core.RepositoryDefinition, error) {
 			return []core.RepositoryDefinition{{Kind: "segment", Key: "vip"}, {Kind: "workflow", Key: "trial"}}, nil
+		},
+		Adoptable: func(ctx context.Context, orgID string) (found []definitions.Ref, err error) {
+			all, err := db.Segments().AllSegments(ctx, orgID)
+			for _, s := range all {
+				if s.Origin == segments.Git {
+					found = append(found, definitions.Ref{Kind: definitions.KindSegment, Key: s.Key})
+				}
+			}
+			return found, err
 		},
 		Promote: func(_ context.Context, orgID string, d core.RepositoryDefinition) (core.PullRequest, error) {
 			o.promoted = append(o.promoted, orgID+" "+d.Key)
@@ -82,6 +95,55 @@ func (o *office) compare(t *testing.T, name string) {
 	t.Helper()
 	_, page := frametest.Get(t, o.pages, pages.Path)
 	frametest.CompareGolden(t, name, ids.ReplaceAllString(page, "00000000-0000-0000-0000-000000000000"), *update)
+}
+
+// defines inserts segments that the repository defines.
+func (o *office) defines(keys ...string) {
+	for _, key := range keys {
+		o.Must(o.db.Segments().InsertSegment(context.Background(), o.Org.ID, segments.Segment{
+			ID: core.NewID(), Key: key, Name: key, Source: "true", Status: segments.Active, Origin: segments.Git, CreatedAt: frametest.Now(), UpdatedAt: frametest.Now(),
+		}))
+	}
+}
+
+// TestAdoptions adopts a definition and returns it, with and without the permission.
+func TestAdoptions(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	vip := url.Values{"definition": {"segment vip"}}
+	o.post(t, "/adopt", vip, http.StatusConflict)
+	o.post(t, "", url.Values{"kind": {"local"}, "location": {"/srv/definitions.git"}}, http.StatusSeeOther)
+	o.defines("vip")
+	for _, unknown := range []string{"", "vip", "segment other", "list vip", "workflow vip", "segment vip ", "<b> vip"} {
+		if text := o.post(t, "/adopt", url.Values{"definition": {unknown}}, http.StatusConflict); !strings.Contains(text, "no longer defines it") {
+			t.Errorf("%q: %s", unknown, text)
+		}
+	}
+	state := func() []any {
+		adopted, err := o.settings.Adoptions.Adopted(t.Context(), o.Org.ID)
+		o.Must(err)
+		lines, err := o.db.Audit().FindAudit(t.Context(), o.Org.ID, access.AuditFilter{Action: "git.adopted", Limit: 9})
+		o.Must(err)
+		returned, err := o.db.Audit().FindAudit(t.Context(), o.Org.ID, access.AuditFilter{Action: "git.returned", Limit: 9})
+		o.Must(err)
+		return []any{len(adopted), len(lines), len(returned)}
+	}
+	o.CheckPermissions(o.pages, state,
+		frametest.Form{Name: "adopt", Needs: members.MayManageOrg, Path: pages.Path + "/adopt", Done: http.StatusSeeOther, Form: vip},
+		frametest.Form{Name: "return", Needs: members.MayManageOrg, Path: pages.Path + "/return", Done: http.StatusSeeOther, Form: vip},
+	)
+	if got := state(); !slices.Equal(got, []any{0, 1, 1}) {
+		t.Errorf("adopted and lines of the audit log: %v", got)
+	}
+	if text := o.post(t, "/return", vip, http.StatusConflict); !strings.Contains(text, "no longer adopted") {
+		t.Errorf("returned twice: %s", text)
+	}
+	o.defines("running")
+	_, _, _, err := o.settings.Store.ClaimSync(t.Context(), o.Org.ID, "claim", frametest.Now(), frametest.Now().Add(time.Minute))
+	o.Must(err)
+	if text := o.post(t, "/adopt", url.Values{"definition": {"segment running"}}, http.StatusConflict); !strings.Contains(text, "is being read") {
+		t.Errorf("adopted while a sync runs: %s", text)
+	}
 }
 
 func TestGoldenRepository(t *testing.T) {
@@ -115,6 +177,8 @@ func TestGoldenRepository(t *testing.T) {
 	o.Must(err)
 	o.Must(o.settings.Store.SaveProposal(ctx, org, git.Proposal{Branch: "mailhelm/templates_author-1", Title: "Save the template <welcome>", State: git.Open, CreatedAt: frametest.Now()}))
 	o.Must(o.settings.Store.SaveProposal(ctx, org, git.Proposal{Branch: "mailhelm/a", Title: "Save the workflow trial", URL: "https://git.example.com/1", State: git.Merged, CreatedAt: frametest.Now()}))
+	o.defines("adults", "seniors")
+	o.post(t, "/adopt", url.Values{"definition": {"segment adults"}}, http.StatusSeeOther)
 	o.compare(t, "synced")
 	o.post(t, "/promote", url.Values{"definition": {"workflow trial"}}, http.StatusSeeOther)
 	o.post(t, "/promote", url.Values{"definition": {"workflow other"}}, http.StatusConflict)

@@ -78,7 +78,7 @@ func (h *Segments) showSegments(w http.ResponseWriter, r *http.Request, v people
 		Title: "Segments", Count: frame.WithCommas(int64(page.Total)),
 		Lead: "A segment is a group of contacts that a predicate describes. Its members follow the contacts as they change.",
 	}
-	if mayEdit(v) {
+	if mayCreate(v) {
 		head.Actions = []frame.Action{{Path: newPath, Name: "Create segment", Primary: true}}
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "segments", Title: "Segments", Head: head, Notice: notices.NoticeOf(r), Data: data})
@@ -104,14 +104,15 @@ func (h *Segments) emptyOf(v people.Visitor, narrow bool) frame.Empty {
 		Text:  "There are no segments. A segment selects contacts by what they are and what they did.",
 		Guide: h.Guide("/guides/predicates", "Learn the language of predicates"),
 	}
-	if mayEdit(v) {
+	if mayCreate(v) {
 		empty.Action = &frame.Action{Path: newPath, Name: "Create segment"}
 	}
 	return empty
 }
 
-// mayEdit reports whether the visitor may create and change segments of the dashboard.
-func mayEdit(v people.Visitor) bool {
+// mayCreate reports whether the visitor may create segments: new ones come from the repository of an
+// organization that has one.
+func mayCreate(v people.Visitor) bool {
 	return v.Member.Has(members.MayManageSegments) && !v.Org.GitConnected
 }
 
@@ -119,10 +120,10 @@ func mayEdit(v people.Visitor) bool {
 // and one of them may equal the name of another page, so the path has the id.
 func pathOf(s segments.Segment) string { return Path + "/" + url.PathEscape(s.ID) }
 
-// refuseReadOnly returns the error for a change in an organization or of a segment whose
-// definition comes from a repository, nil if it may be changed.
+// refuseReadOnly returns the error for a change of a segment that a repository defines, nil for one that
+// may be changed. A segment that the repository of earlier times defined and that was archived may be.
 func refuseReadOnly(v people.Visitor, s segments.Segment) *core.Error {
-	if v.Org.GitConnected || s.Origin == segments.Git && s.Status != segments.Archived {
+	if s.Origin == segments.Git && (v.Org.GitConnected || s.Status != segments.Archived) {
 		return core.RefuseGitOwned("segment")
 	}
 	return nil

@@ -3,6 +3,7 @@ package segments
 import (
 	"net/http"
 
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -92,7 +93,7 @@ func (h *Segments) showSegment(w http.ResponseWriter, r *http.Request, v people.
 		return
 	}
 	screen := frame.Screen{Page: "segment", Title: data.Name, Head: frame.Head{Title: data.Name, Lead: data.Description}, Notice: notices.NoticeOf(r), Data: data}
-	if mayEdit(v) && !data.ReadOnly {
+	if v.Member.Has(members.MayManageSegments) && !data.ReadOnly {
 		screen.Head.Actions = []frame.Action{{Path: pathOf(s) + "/edit", Name: "Edit segment", Primary: true}}
 	}
 	h.Show(w, r, v, http.StatusOK, screen)
@@ -121,7 +122,7 @@ func (h *Segments) pageOf(r *http.Request, v people.Visitor, s segments.Segment)
 	if data.Dependents, err = h.dependents(r, v, s); err != nil {
 		return data, err
 	}
-	if mayEdit(v) && !data.ReadOnly {
+	if v.Member.Has(members.MayManageSegments) && !data.ReadOnly {
 		for _, name := range changesOf[s.Status] {
 			data.Changes = append(data.Changes, frame.Link{Path: pathOf(s) + "/" + name, Name: changes[name].Button})
 		}

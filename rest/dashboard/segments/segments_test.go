@@ -279,10 +279,16 @@ func TestRepositoriesOwnSegments(t *testing.T) {
 	refused("archive of one from Git", o.path("of-git")+"/archive")
 	o.Site.Visitor.Org.GitConnected = true
 	refused("create", pages.Path+"/new")
-	refused("edit", o.path("base")+"/edit")
-	refused("pause", o.path("base")+"/pause")
-	if _, page := frametest.Get(t, o.pages, o.path("base")); strings.Contains(page, "Edit segment") || !strings.Contains(page, "read-only") {
-		t.Errorf("page of a segment: %s", page)
+	refused("edit", o.path("of-git")+"/edit")
+	refused("pause", o.path("of-git")+"/pause")
+	if _, page := frametest.Get(t, o.pages, o.path("of-git")); strings.Contains(page, "Edit segment") || !strings.Contains(page, "read-only") {
+		t.Errorf("page of a segment of the repository: %s", page)
+	}
+	if _, page := frametest.Get(t, o.pages, o.path("base")); !strings.Contains(page, "Edit segment") || strings.Contains(page, "read-only") {
+		t.Errorf("page of a managed segment: %s", page)
+	}
+	if status, page := frametest.Post(t, o.pages, o.Site.Visitor, o.path("base")+"/pause", nil); status != http.StatusSeeOther {
+		t.Errorf("pause a managed segment: %d %s", status, page)
 	}
 }
 

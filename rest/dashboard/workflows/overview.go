@@ -81,7 +81,7 @@ func (h *Room) overviewOf(r *http.Request, v people.Visitor, w workflows.Workflo
 	}
 	data := overviewPage{
 		about: top, Reason: frame.PlainName(w.InvalidReason), Approval: w.RequireApproval, Version: shown.Number, Path: pathOf(w, ""), Backfill: w.Backfill != nil,
-		HeldPath: pathOf(w, tabHeld), ReadOnly: isReadOnly(v, w), File: frame.PlainName(w.SourcePath),
+		HeldPath: pathOf(w, tabHeld), ReadOnly: isReadOnly(w), File: frame.PlainName(w.SourcePath),
 	}
 	for _, t := range top.Tabs {
 		if t.Path == data.HeldPath {
@@ -101,13 +101,11 @@ func (h *Room) overviewOf(r *http.Request, v people.Visitor, w workflows.Workflo
 }
 
 // isReadOnly reports whether a repository defines the source.
-func isReadOnly(v people.Visitor, w workflows.Workflow) bool {
-	return v.Org.GitConnected || w.Origin == workflows.FromGit
-}
+func isReadOnly(w workflows.Workflow) bool { return w.Origin == workflows.FromGit }
 
 // mayEdit reports whether the visitor may write the source of a workflow here.
 func mayEdit(v people.Visitor, w workflows.Workflow) bool {
-	return v.Member.Has(members.MayManageCampaigns) && !isReadOnly(v, w) && w.Status != workflows.Archived
+	return v.Member.Has(members.MayManageCampaigns) && !isReadOnly(w) && w.Status != workflows.Archived
 }
 
 // addNumbers adds the journey with the numbers of its runs.

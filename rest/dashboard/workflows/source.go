@@ -122,8 +122,8 @@ func whyReadOnly(v people.Visitor, w workflows.Workflow) string {
 	switch {
 	case w.Status == workflows.Archived:
 		return "The workflow is archived, so its source does not change any more."
-	case isReadOnly(v, w):
-		return "The connected repository defines this workflow. Change its file there and let it sync."
+	case isReadOnly(w):
+		return "The connected repository defines this workflow. Change its file there and let it sync, or adopt it on the page Repository."
 	case !v.Member.Has(members.MayManageCampaigns):
 		return "To change the source, you need the permission " + string(members.MayManageCampaigns) + "."
 	}

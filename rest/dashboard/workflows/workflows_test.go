@@ -301,6 +301,11 @@ func TestRepositoriesOwnSources(t *testing.T) {
 	if status, _ := o.post(pages.Path+"/new", url.Values{"source": {welcome}}); status != http.StatusConflict {
 		t.Errorf("create: %d", status)
 	}
+	managed, err := o.workflows.Save(t.Context(), o.Org.ID, workflows.Definition{Key: "managed", Source: welcome})
+	o.Must(err)
+	if status, page := o.post(path(managed.Workflow, "/source"), url.Values{"base": {workflows.HashOf(welcome)}, "source": {welcome + "#"}}); status != http.StatusSeeOther {
+		t.Errorf("change a managed one: %d %s", status, page)
+	}
 }
 
 func TestUnknownWorkflows(t *testing.T) {

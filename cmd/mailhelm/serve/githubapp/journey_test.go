@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/githubapp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/git/github/githubtest"
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -29,7 +30,10 @@ type journey struct {
 	hook      http.Handler
 	org       string
 	proposals git.Proposals
-	store     git.Store
+	store     interface {
+		git.Store
+		git.Adoptions
+	}
 	syncs     *git.Syncs
 	pending   []string
 	applied   []string
@@ -56,9 +60,9 @@ func newJourney(t *testing.T, db *storage.DB) *journey {
 	}
 	hosts := map[git.Kind]git.Host{git.GitHub: p.App}
 	j.store = db.Git(key)
-	j.Settings = git.Settings{Store: j.store, Queue: j, Clock: cfg.Clock, Kinds: []git.Kind{git.GitHub}}
+	j.Settings = git.Settings{Store: j.store, Adoptions: j.store, Queue: j, Clock: cfg.Clock, Kinds: []git.Kind{git.GitHub}}
 	j.proposals = git.Proposals{Settings: j.Settings, Hosts: hosts}
-	j.syncs = git.NewSyncs(git.SyncConfig{Store: j.store, Hosts: hosts, Applier: j, Org: db.Orgs().Org, Clock: cfg.Clock, Log: slog.New(slog.DiscardHandler)})
+	j.syncs = git.NewSyncs(git.SyncConfig{Store: j.store, Adoptions: j.store, Hosts: hosts, Applier: j, Org: db.Orgs().Org, Clock: cfg.Clock, Log: slog.New(slog.DiscardHandler)})
 	j.hook = p.Route(j, http.NotFoundHandler())
 	return j
 }
@@ -99,7 +103,7 @@ func (j *journey) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error)
 	return true, j.Enqueue(ctx, args)
 }
 
-func (j *journey) Apply(_ context.Context, _ core.Org, tree archive.Tree, at git.Revision) (git.Report, error) {
+func (j *journey) Apply(_ context.Context, _ core.Org, tree archive.Tree, at git.Revision, _ map[definitions.Ref]bool) (git.Report, error) {
 	j.applied = append(j.applied, at.Branch+" "+string(tree["welcome.hbs"]))
 	return git.Report{}, nil
 }

@@ -28,8 +28,14 @@ type Parts struct {
 	cfg       config.Config
 }
 
+// Store stores what the parts remember.
+type Store interface {
+	git.Store
+	git.Adoptions
+}
+
 // Open returns the parts. It makes no connection. app is nil if the operator has set up no app of GitHub.
-func Open(cfg config.Config, store git.Store, queue jobs.Queue, app *github.App) (*Parts, error) {
+func Open(cfg config.Config, store Store, queue jobs.Queue, app *github.App) (*Parts, error) {
 	networks, err := cfg.NetworksOfGit()
 	if err != nil {
 		return nil, err
@@ -37,7 +43,7 @@ func Open(cfg config.Config, store git.Store, queue jobs.Queue, app *github.App)
 	plain := local.New(local.Config{
 		Folder: cfg.GitFolder, Scratch: cfg.DataDir, Guard: outbound.New(networks, httpsPort), RootCAs: cfg.GitCAs, Clock: cfg.Clock, Log: cfg.Log,
 	})
-	p := &Parts{Settings: git.Settings{Store: store, Queue: queue, Clock: cfg.Clock}, cfg: cfg}
+	p := &Parts{Settings: git.Settings{Store: store, Adoptions: store, Queue: queue, Clock: cfg.Clock}, cfg: cfg}
 	p.Proposals.Hosts = map[git.Kind]git.Host{}
 	p.add(git.Remote, plain)
 	if cfg.GitFolder != "" {
@@ -69,7 +75,7 @@ func (p *Parts) add(kind git.Kind, host git.Host) {
 // Worker returns the worker of the job that reads repositories. orgOf returns an organization.
 func (p *Parts) Worker(definitions *bundles.Bundles, orgOf func(ctx context.Context, orgID string) (core.Org, error)) jobs.Worker[git.SyncArgs] {
 	return git.NewSyncs(git.SyncConfig{
-		Store: p.Settings.Store, Hosts: p.Proposals.Hosts, Applier: applier{definitions}, Org: orgOf, Clock: p.cfg.Clock, Log: p.cfg.Log,
+		Store: p.Settings.Store, Adoptions: p.Settings.Adoptions, Hosts: p.Proposals.Hosts, Applier: applier{definitions}, Org: orgOf, Clock: p.cfg.Clock, Log: p.cfg.Log,
 	}).Worker()
 }
 
@@ -77,20 +83,18 @@ func (p *Parts) Worker(definitions *bundles.Bundles, orgOf func(ctx context.Cont
 type applier struct{ definitions *bundles.Bundles }
 
 // Apply applies the files of a repository.
-func (a applier) Apply(ctx context.Context, org core.Org, tree archive.Tree, at git.Revision) (git.Report, error) {
-	synced, err := a.definitions.Sync(ctx, org, tree, bundles.Revision{Branch: at.Branch})
-	return git.Report{Diagnostics: synced.Diagnostics, Changed: synced.Changed}, err
+func (a applier) Apply(ctx context.Context, org core.Org, tree archive.Tree, at git.Revision, adopted map[definitions.Ref]bool) (git.Report, error) {
+	synced, err := a.definitions.Sync(ctx, org, tree, bundles.Revision{Branch: at.Branch}, adopted)
+	return git.Report{Diagnostics: synced.Diagnostics, Changed: synced.Changed, Absent: synced.Absent}, err
 }
 
 // Managed returns a function that returns the definitions of an organization that are not in its
 // repository and can be put there.
 func Managed(store bundles.Store) func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error) {
 	return func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error) {
-		held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
-		for _, kind := range []definitions.Kind{definitions.KindSegment, definitions.KindTemplate, definitions.KindWorkflow} {
-			if err := store.AddDefinitions(ctx, orgID, kind, held); err != nil {
-				return nil, err
-			}
+		held, err := read(ctx, store, orgID, definitions.KindSegment, definitions.KindTemplate, definitions.KindWorkflow)
+		if err != nil {
+			return nil, err
 		}
 		var all []core.RepositoryDefinition
 		add := func(kind definitions.Kind, d core.RepositoryDefinition) {
@@ -109,4 +113,38 @@ func Managed(store bundles.Store) func(ctx context.Context, orgID string) ([]cor
 		}
 		return all, nil
 	}
+}
+
+// Adoptable returns a function that returns the definitions of an organization's repository that a person
+// can adopt, sorted by kind and key.
+func Adoptable(store bundles.Store) func(ctx context.Context, orgID string) ([]definitions.Ref, error) {
+	return func(ctx context.Context, orgID string) ([]definitions.Ref, error) {
+		var all []definitions.Ref
+		for _, kind := range definitions.Kinds() {
+			if !git.CanAdopt(kind) {
+				continue
+			}
+			held, err := read(ctx, store, orgID, kind)
+			if err != nil {
+				return nil, err
+			}
+			for _, item := range held.Set.Items(kind) {
+				if held.FromGit[item.Ref] {
+					all = append(all, item.Ref)
+				}
+			}
+		}
+		return all, nil
+	}
+}
+
+// read returns the definitions of some kinds of an organization.
+func read(ctx context.Context, store bundles.Store, orgID string, kinds ...definitions.Kind) (*bundles.Held, error) {
+	held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+	for _, kind := range kinds {
+		if err := store.AddDefinitions(ctx, orgID, kind, held); err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
 }
