@@ -167,9 +167,13 @@ type RepositoryDefinition struct {
 	// Source is the HTML of a template, the source of a workflow or the predicate of a segment.
 	Source string
 	// Subject, Text and TestData belong to a template, Name and Description to a segment. "" leaves
-	// what the manifest has, and so does a nil map, which has JSON objects by name.
+	// what the manifest has.
 	Subject, Text, Name, Description string
-	TestData                         map[string]json.RawMessage
+	// NoText removes the plain text of a template.
+	NoText bool
+	// TestData has JSON objects by name, which replace all sets that the repository has. A map
+	// without objects removes them, and nil leaves them.
+	TestData map[string]json.RawMessage
 }
 
 // PullRequest is a change on a branch that awaits review. People decide whether to merge it.

@@ -106,7 +106,9 @@ func gitCalls(o ownedObjects, org string) map[string]storeCall {
 			return nil, s.DecideProposal(t.Context(), org, "mailhelm/a", git.Closed)
 		}),
 		"git.Adoptions.Adopt": func(t *testing.T, db *storage.DB) (any, error) { return nil, adoptAsOther(t, db, org, "defined") },
-		"Adopted": func(t *testing.T, db *storage.DB) (any, error) { return db.Git(masterKey(t, 1)).Adopted(t.Context(), org) },
+		"Adopted": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Git(masterKey(t, 1)).Adopted(t.Context(), org)
+		},
 		"EndAdoption": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Git(masterKey(t, 1)).EndAdoption(t.Context(), org, segmentRef("adopted"))
 		},
@@ -183,7 +185,7 @@ func TestGitStore(t *testing.T) {
 			t.Errorf("reserved %t and %t", ok, second)
 		}
 		must(t, store.RequestSync(ctx, org))
-		c.State, c.Manifest, c.ReadAt, c.Revision = git.Synced, []byte("{}"), later(5), git.Revision{Branch: "main", Commit: "c0ffee", CommittedAt: start}
+		c.State, c.Manifest, c.TestData, c.ReadAt, c.Revision = git.Synced, []byte("{}"), []string{"fixtures/a/vip.json"}, later(5), git.Revision{Branch: "main", Commit: "c0ffee", CommittedAt: start}
 		c.Diagnostics = []definitions.Diagnostic{{Severity: definitions.Error, Code: "x", Message: "wrong", Path: "a", Line: 1, Column: 2}}
 		if again, err := store.FinishSync(ctx, c, "first", covered); err != nil || !again {
 			t.Errorf("%t, %v, want another sync for the later request", again, err)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -223,6 +224,19 @@ func namedBy(content []byte) names {
 					found[path] = true
 				}
 			}
+		}
+	}
+	return found
+}
+
+// testDataOf returns the paths of the files in the folders of test data that the manifest of a tree
+// names, sorted.
+func testDataOf(tree archive.Tree) []string {
+	var found []string
+	named := namedBy(tree[archive.ManifestPath])
+	for _, name := range tree.Paths() {
+		if folder, _ := path.Split(name); folder != "" && named[folder] && path.Ext(name) == ".json" {
+			found = append(found, name)
 		}
 	}
 	return found

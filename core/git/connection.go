@@ -48,6 +48,9 @@ type Connection struct {
 	Revision Revision
 	// Manifest is the manifest of Revision, nil if it has none.
 	Manifest []byte
+	// TestData are the paths of the files of Revision in the folders of test data that Manifest names,
+	// sorted and relative to PathPrefix.
+	TestData []string
 	// ReadAt is the time of the last attempt, the zero time before the first.
 	ReadAt time.Time
 	State  State

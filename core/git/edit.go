@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +21,9 @@ import (
 var errNotObject = errors.New("no JSON object")
 
 // filesOf returns the files of a change with its definitions, by their paths from the root of the
-// repository. The manifest is that of the commit after which the change is made.
-func filesOf(change core.RepositoryChange, prefix string, text []byte) (map[string][]byte, error) {
-	files := maps.Clone(change.Files)
+// repository. The change is made after the commit that the connection has synced.
+func filesOf(change core.RepositoryChange, c Connection) (map[string][]byte, error) {
+	files, text := maps.Clone(change.Files), c.Manifest
 	if files == nil {
 		files = map[string][]byte{}
 	}
@@ -31,12 +32,12 @@ func filesOf(change core.RepositoryChange, prefix string, text []byte) (map[stri
 		text = []byte("{}\n")
 	}
 	for _, d := range change.Definitions {
-		own, next, err := definitionFiles(d, text)
+		own, next, err := definitionFiles(d, text, c.TestData)
 		if err != nil {
 			return nil, err
 		}
 		for name, content := range own {
-			files[path.Join(prefix, name)] = content
+			files[path.Join(c.PathPrefix, name)] = content
 		}
 		text = next
 	}
@@ -44,14 +45,14 @@ func filesOf(change core.RepositoryChange, prefix string, text []byte) (map[stri
 		if len(text) > archive.MaxManifest {
 			return nil, &Refusal{fmt.Sprintf("The manifest would be larger than %d bytes.", archive.MaxManifest)}
 		}
-		files[path.Join(prefix, archive.ManifestPath)] = text
+		files[path.Join(c.PathPrefix, archive.ManifestPath)] = text
 	}
 	return files, nil
 }
 
-// definitionFiles returns the files of a definition by their paths below the prefix, and the manifest
-// that names them.
-func definitionFiles(d core.RepositoryDefinition, text []byte) (map[string][]byte, []byte, error) {
+// definitionFiles returns the files of a definition by their paths below the prefix, nil for removed ones,
+// and the manifest that names them. testData are the files in folders of test data that exist.
+func definitionFiles(d core.RepositoryDefinition, text []byte, testData []string) (map[string][]byte, []byte, error) {
 	kind := definitions.Kind(d.Kind)
 	usual := manifest.Write(setOf(kind, d))
 	var wanted map[string]map[string]map[string]json.RawMessage
@@ -81,6 +82,17 @@ func definitionFiles(d core.RepositoryDefinition, text []byte) (map[string][]byt
 		}
 	}
 	files := map[string][]byte{}
+	if d.TestData != nil {
+		folder := cmp.Or(pathOf(held["testdata"]), "fixtures/"+d.Key+"/")
+		for _, name := range testData {
+			if in, _ := path.Split(name); in == folder {
+				files[name] = nil // unless a set that stays has this file
+			}
+		}
+	}
+	if text, err = withoutMembers(d, text, held, files); err != nil {
+		return nil, nil, err
+	}
 	for name, content := range usual {
 		if name != archive.ManifestPath {
 			files[movedPath(name, moved)] = content
@@ -90,6 +102,32 @@ func definitionFiles(d core.RepositoryDefinition, text []byte) (map[string][]byt
 		files[to] = arrayOf(d.TestData)
 	}
 	return files, text, nil
+}
+
+// withoutMembers returns the manifest without the members of parts that a template loses. It adds their
+// files, which are removed.
+func withoutMembers(d core.RepositoryDefinition, text []byte, held map[string]json.RawMessage, files map[string][]byte) ([]byte, error) {
+	lost := map[string]bool{"text": d.NoText, "testdata": d.TestData != nil && len(d.TestData) == 0}
+	for _, name := range []string{"text", "testdata"} {
+		if !lost[name] || held[name] == nil {
+			continue
+		}
+		if file := pathOf(held[name]); file != "" && !strings.HasSuffix(file, "/") {
+			files[file] = nil
+		}
+		var err error
+		if text, err = removeMember(text, string(definitions.Kind(d.Kind).Section()), d.Key, name); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// pathOf returns the path in a member of a manifest, "" for none.
+func pathOf(member json.RawMessage) string {
+	var name string
+	_ = json.Unmarshal(member, &name) // another type is no path
+	return name
 }
 
 // movedPath returns where the manifest has a file of the standard layout.
@@ -186,6 +224,32 @@ func setMember(text []byte, value json.RawMessage, names ...string) ([]byte, err
 	return text, nil
 }
 
+// removeMember returns a JSON text without the member at a path of member names, with the comma beside it.
+// Everything else keeps its form.
+func removeMember(text []byte, names ...string) ([]byte, error) {
+	at := bytes.IndexByte(text, '{')
+	for depth, name := range names {
+		members, _, err := membersAt(text, at)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(members, func(m span) bool { return m.name == name })
+		switch {
+		case i < 0:
+			return text, nil
+		case depth < len(names)-1:
+			at = members[i].start
+		case i+1 < len(members):
+			return slices.Concat(text[:members[i].at], text[members[i+1].at:]), nil
+		case i > 0:
+			return slices.Concat(text[:members[i-1].end], text[members[i].end:]), nil
+		default:
+			return slices.Concat(text[:members[i].at], text[members[i].end:]), nil
+		}
+	}
+	return text, nil
+}
+
 // insertMember adds a member to an object whose closing brace is at end. The object is at a depth below
 // the root. Objects of a definition stay on one line.
 func insertMember(text []byte, members []span, end, depth int, member []byte) []byte {
@@ -205,10 +269,10 @@ func insertMember(text []byte, members []span, end, depth int, member []byte) []
 	return slices.Concat(text[:after], []byte(","+gap), member, text[after:])
 }
 
-// span is a member of an object, whose value is at text[start:end].
+// span is a member of an object: its name begins at text[at], and its value is at text[start:end].
 type span struct {
-	name       string
-	start, end int
+	name           string
+	at, start, end int
 }
 
 // membersAt returns the members of the object that begins at an offset, and the offset of its closing
@@ -223,6 +287,8 @@ func membersAt(text []byte, at int) ([]span, int, error) {
 	}
 	var members []span
 	for d.More() {
+		begin := at + int(d.InputOffset())
+		begin += bytes.IndexByte(text[begin:], '"')
 		name, err := d.Token()
 		if err != nil {
 			return nil, 0, err
@@ -232,7 +298,7 @@ func membersAt(text []byte, at int) ([]span, int, error) {
 			return nil, 0, err
 		}
 		end := at + int(d.InputOffset())
-		members = append(members, span{fmt.Sprint(name), end - len(value), end})
+		members = append(members, span{fmt.Sprint(name), begin, end - len(value), end})
 	}
 	if _, err := d.Token(); err != nil {
 		return nil, 0, err

@@ -36,7 +36,25 @@ func TestFilesOf(t *testing.T) {
 		"a template at its path": {
 			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hello", TestData: vip},
 			held,
-			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "{\n  \"name\": \"Ada\"\n}\n"},
+			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "{\n  \"name\": \"Ada\"\n}\n", "prefix/data/hello/old.json": "removed"},
+			"",
+		},
+		"no test data in a folder": {
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", TestData: map[string]json.RawMessage{}},
+			held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "removed", "prefix/data/hello/old.json": "removed"},
+			strings.Replace(held, `, "testdata": "data/hello/"`, "", 1),
+		},
+		"no text and no test data in a file": {
+			core.RepositoryDefinition{Kind: "template", Key: "plain", Source: "<p>", NoText: true, TestData: map[string]json.RawMessage{}},
+			held,
+			map[string]string{"prefix/mail/plain.hbs": "<p>", "prefix/mail/plain.txt": "removed", "prefix/data/plain.json": "removed"},
+			strings.Replace(held, `, "text": "mail/plain.txt", "testdata": "data/plain.json"`, "", 1),
+		},
+		"no text of a template without one": {
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", NoText: true},
+			held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>"},
 			"",
 		},
 		"another subject": {
@@ -94,22 +112,42 @@ func TestFilesOf(t *testing.T) {
 // textsOf returns the files of a change to a repository whose manifest is the text.
 func textsOf(t *testing.T, change core.RepositoryDefinition, manifest string) map[string]string {
 	t.Helper()
-	got, err := filesOf(core.RepositoryChange{Definitions: []core.RepositoryDefinition{change}}, "prefix", []byte(manifest))
+	got, err := filesOf(core.RepositoryChange{Definitions: []core.RepositoryDefinition{change}}, Connection{
+		PathPrefix: "prefix", Manifest: []byte(manifest), TestData: []string{"data/hello/old.json", "data/hello/vip.json", "data/other/old.json"},
+	})
 	if err != nil {
 		t.Error(err)
 	}
 	texts := map[string]string{}
 	for path, content := range got {
 		texts[path] = string(content)
+		if content == nil {
+			texts[path] = "removed"
+		}
 	}
 	return texts
+}
+
+func TestRemoveMember(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a": {"b": 1}}`: `{"a": {}}`, `{"a": { "b" : 1 , "c":2}}`: `{"a": { "c":2}}`, "{\"a\": {\n  \"x\": \"\\\"\",\n  \"b\": {\"y\": []}\n}}": "{\"a\": {\n  \"x\": \"\\\"\"\n}}",
+		`{"a": {"c": 1}}`: `{"a": {"c": 1}}`, `{}`: `{}`, ` {"a": {"x": 0, "b": 1,"c":2}, "b": 3}`: ` {"a": {"x": 0, "c":2}, "b": 3}`,
+	} {
+		if got, err := removeMember([]byte(text), "a", "b"); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
+		}
+	}
+	if _, err := removeMember([]byte(`[]`), "a", "b"); err == nil {
+		t.Error("removed from an array")
+	}
 }
 
 func TestFilesOfRefuses(t *testing.T) {
 	t.Parallel()
 	change := core.RepositoryChange{Definitions: []core.RepositoryDefinition{{Kind: "workflow", Key: "trial", Source: "flow"}}}
 	for _, text := range []string{"[]", "null", "{", `{"workflows": []}`, `{"workflows": {"trial": 1}}`, `{"a": "` + strings.Repeat("x", archive.MaxManifest) + `"}`} {
-		if _, err := filesOf(change, "", []byte(text)); !isRefusal(err) {
+		if _, err := filesOf(change, Connection{Manifest: []byte(text)}); !isRefusal(err) {
 			t.Errorf("%.30q: %v, want a refusal", text, err)
 		}
 	}
@@ -129,7 +167,7 @@ func FuzzFilesOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, key string) {
 		key = strings.ToValidUTF8(key, "?")
 		change := core.RepositoryChange{Definitions: []core.RepositoryDefinition{{Kind: "workflow", Key: key, Source: "flow"}}}
-		files, err := filesOf(change, "", []byte(text))
+		files, err := filesOf(change, Connection{Manifest: []byte(text)})
 		if err != nil {
 			if json.Valid([]byte(text)) && !isRefusal(err) {
 				t.Errorf("%q: %v", text, err)

@@ -52,7 +52,12 @@ type ProposalState string
 const (
 	Open   ProposalState = "open"
 	Merged ProposalState = "merged"
-	Closed ProposalState = "closed" // closed or deleted without a merge
+	// Closed is also the state of a branch that is gone from a repository without pull requests, if the
+	// default branch does not have its contents. A proposal that was edited and merged as another
+	// commit is one of them. A repository that is read without its history cannot tell it from one
+	// that people turned down while they changed the same files, and "merged" would say that a
+	// change is in use that is not.
+	Closed ProposalState = "closed"
 )
 
 // Proposal is a change on a branch that awaits review.

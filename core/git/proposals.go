@@ -35,7 +35,7 @@ func (p Proposals) OpenPullRequest(ctx context.Context, orgID, branch string, ch
 	if c.Revision.Commit == "" {
 		return core.PullRequest{}, core.Conflict("The repository of the organization was not read yet.", "Try again after its first sync. If that fails, the page Repository of the dashboard says why.")
 	}
-	if change.Files, err = filesOf(change, c.PathPrefix, c.Manifest); err != nil {
+	if change.Files, err = filesOf(change, c); err != nil {
 		return core.PullRequest{}, asConflict(err)
 	}
 	change.Definitions = nil

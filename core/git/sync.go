@@ -171,6 +171,7 @@ func (s *Syncs) readAndApply(ctx context.Context, c *Connection) error {
 	if !utf8.Valid(c.Manifest) || bytes.IndexByte(c.Manifest, 0) >= 0 {
 		c.Manifest = nil // no JSON, and no database stores it as a text
 	}
+	c.TestData = testDataOf(snapshot.Tree)
 	c.Diagnostics = diagnostics[:min(len(diagnostics), maxDiagnostics)]
 	for _, p := range open {
 		if state := snapshot.States[p.Branch]; state == Merged || state == Closed {

@@ -132,7 +132,9 @@ func TestSync(t *testing.T) {
 	if diff := cmp.Diff([]jobs.Args{git.SyncArgs{OrgID: w.org}}, w.jobs); diff != "" || c.PathPrefix != "mail" {
 		t.Errorf("prefix %q, jobs (-want +got):\n%s", c.PathPrefix, diff)
 	}
-	w.read = git.Snapshot{Revision: git.Revision{Branch: "main", Commit: "c1", CommittedAt: now}, Tree: archive.Tree{archive.ManifestPath: []byte("{}")}, Diagnostics: []definitions.Diagnostic{{Code: "read"}}}
+	w.read = git.Snapshot{Revision: git.Revision{Branch: "main", Commit: "c1", CommittedAt: now}, Tree: archive.Tree{
+		archive.ManifestPath: []byte(`{"templates": {"a": {"path": "a.hbs", "testdata": "data/"}}}`), "data/vip.json": nil, "data/read.me": nil, "a.hbs": nil,
+	}, Diagnostics: []definitions.Diagnostic{{Code: "read"}}}
 	// A request that arrives while the first sync applies is covered by a second round.
 	w.apply = func(archive.Tree) error {
 		if w.applied == 1 {
@@ -142,7 +144,7 @@ func TestSync(t *testing.T) {
 	}
 	got, err := w.sync(t)
 	want := c
-	want.State, want.ReadAt, want.Revision, want.Manifest = git.Synced, now, w.read.Revision, []byte("{}")
+	want.State, want.ReadAt, want.Revision, want.Manifest, want.TestData = git.Synced, now, w.read.Revision, w.read.Tree[archive.ManifestPath], []string{"data/vip.json"}
 	want.Diagnostics = []definitions.Diagnostic{{Code: "read"}, {Code: "of Vineyard at c1"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil || w.applied != 2 {
 		t.Errorf("%v, applied %d times (-want +got):\n%s", err, w.applied, diff)

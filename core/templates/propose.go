@@ -41,7 +41,7 @@ func (t proposer) propose(ctx context.Context, c *core.Call, in AuthorTemplateIn
 	if err := checkSize(next); err != nil {
 		return AuthoredTemplate{}, err
 	}
-	change, err := in.repositoryChange(next)
+	change, err := in.repositoryChange(before, next)
 	if err != nil {
 		return AuthoredTemplate{}, err
 	}
@@ -64,9 +64,11 @@ func (t proposer) propose(ctx context.Context, c *core.Call, in AuthorTemplateIn
 	return out, err
 }
 
-// repositoryChange returns the change of files that saves the version.
-func (in AuthorTemplateIn) repositoryChange(next Version) (core.RepositoryChange, error) {
-	d := core.RepositoryDefinition{Kind: "template", Key: in.Slug, Source: in.HTML, Subject: next.Subject, Text: next.Text}
+// repositoryChange returns the change of files that saves the version after another one.
+func (in AuthorTemplateIn) repositoryChange(before, next Version) (core.RepositoryChange, error) {
+	d := core.RepositoryDefinition{
+		Kind: "template", Key: in.Slug, Source: in.HTML, Subject: next.Subject, Text: next.Text, NoText: before.Text != "" && next.Text == "",
+	}
 	if in.testData != "" {
 		decoder := json.NewDecoder(bytes.NewReader([]byte(in.testData)))
 		if err := decoder.Decode(&d.TestData); err != nil {

@@ -26,6 +26,7 @@ type connectionRow struct {
 	Commit       string      `db:"commit_id"`
 	CommittedAt  engine.Time `db:"committed_at"`
 	Manifest     string      `db:"manifest"`
+	TestData     string      `db:"test_data"`
 	ReadAt       engine.Time `db:"read_at"`
 	State        string      `db:"state"`
 	Failure      string      `db:"failure"`
@@ -48,12 +49,12 @@ type proposalRow struct {
 var (
 	connection = engine.RegisterPoint("git connection", `
 		SELECT id, kind, location, path_prefix, username, secret, installation, branch, commit_id, committed_at, manifest,
-			read_at, state, failure, diagnostics, created_at, wanted
+			test_data, read_at, state, failure, diagnostics, created_at, wanted
 		FROM git_connections WHERE org_id = $1`)
 	insertConnection = engine.Register("insert git connection", `
 		INSERT INTO git_connections (org_id, id, kind, location, path_prefix, username, secret, installation, branch, commit_id, committed_at,
-			manifest, read_at, state, failure, diagnostics, created_at, wanted, claim, claimed_until)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '', 0, '', 0, $9, '', '[]', $10, 0, '', 0)
+			manifest, test_data, read_at, state, failure, diagnostics, created_at, wanted, claim, claimed_until)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '', 0, '', '[]', 0, $9, '', '[]', $10, 0, '', 0)
 		ON CONFLICT DO NOTHING`)
 	setConnected     = engine.Register("set git connected", `UPDATE orgs SET git_connected = $1 WHERE id = $2`)
 	deleteConnection = engine.Register("delete git connection", `DELETE FROM git_connections WHERE org_id = $1 AND id = $2`)
@@ -64,8 +65,8 @@ var (
 		UPDATE git_connections SET claim = $1, claimed_until = $2 WHERE org_id = $3 AND (claimed_until <= $4 OR claim = $1)`)
 	finishSync = engine.Register("finish git sync", `
 		UPDATE git_connections SET claimed_until = 0, branch = $1, commit_id = $2, committed_at = $3, manifest = $4, read_at = $5, state = $6,
-			failure = $7, diagnostics = $8
-		WHERE org_id = $9 AND id = $10 AND claim = $11`)
+			failure = $7, diagnostics = $8, test_data = $9
+		WHERE org_id = $10 AND id = $11 AND claim = $12`)
 	proposals = engine.Register("git proposals", `
 		SELECT branch, title, url, state, blobs, operation, created_at FROM git_proposals WHERE org_id = $1
 		ORDER BY CASE WHEN state = 'open' THEN 0 ELSE 1 END, created_at DESC, branch LIMIT $2`)
@@ -128,6 +129,9 @@ func (s Store) read(ctx context.Context, orgID string) (git.Connection, int64, e
 	}
 	if r.Manifest != "" {
 		c.Manifest = []byte(r.Manifest)
+	}
+	if err := json.Unmarshal([]byte(r.TestData), &c.TestData); err != nil {
+		return git.Connection{}, 0, fmt.Errorf("test data of a repository: %w", err)
 	}
 	if r.ReadAt != 0 {
 		c.ReadAt = r.ReadAt.Time()
@@ -199,6 +203,10 @@ func (s Store) FinishSync(ctx context.Context, c git.Connection, claim string, c
 	if err != nil {
 		return false, err
 	}
+	testData, err := engine.JSONParameter(c.TestData)
+	if err != nil {
+		return false, err
+	}
 	var committed, read engine.Time
 	if c.Revision.Commit != "" {
 		committed = engine.At(c.Revision.CommittedAt)
@@ -208,7 +216,7 @@ func (s Store) FinishSync(ctx context.Context, c git.Connection, claim string, c
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
 		err := s.db.Change(ctx, "repository", finishSync, c.Revision.Branch, c.Revision.Commit, committed, string(c.Manifest), read, string(c.State),
-			c.Failure, diagnostics, c.OrgID, c.ID, claim)
+			c.Failure, diagnostics, testData, c.OrgID, c.ID, claim)
 		if err != nil {
 			return err
 		}

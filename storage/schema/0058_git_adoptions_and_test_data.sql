@@ -7,3 +7,7 @@ CREATE TABLE git_adoptions (
 	adopted_at bigint NOT NULL,
 	PRIMARY KEY (org_id, kind, key)
 );
+
+-- The paths of the files in the folders of test data, as a JSON array. A change of a template knows from
+-- them which files it has to remove.
+ALTER TABLE git_connections ADD COLUMN test_data text NOT NULL DEFAULT '[]';
