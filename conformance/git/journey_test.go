@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
+	"github.com/mailhelm/mailhelm/core/git/github/githubtest"
 	"github.com/mailhelm/mailhelm/core/git/gittest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -24,14 +25,14 @@ const patience = time.Minute
 var first = map[string]string{
 	"mail/mailhelm.json": `{
   "attributes": "audience/attributes.json",
-  "lists": {"newsletter": {"name": "Newsletter"}},
   "segments": {
     "adults": {"path": "audience/adults.predicate", "name": "Adults"},
     "seniors": {"path": "audience/seniors.predicate", "name": "Seniors"}
   },
   "templates": {
-    "welcome": {"path": "templates/hello.hbs", "subject": "Hello {{first_name}}"}
-  }
+    "welcome": {"path": "templates/hello.hbs", "subject": "Hello {{first_name}}", "text": "templates/hello.txt", "testdata": "fixtures/welcome/"}
+  },
+  "lists": {"newsletter": {"name": "Newsletter"}}
 }
 `,
 	"mail/audience/attributes.json": `{
@@ -41,7 +42,8 @@ var first = map[string]string{
 }
 `,
 	"mail/audience/adults.predicate": "attr.age >= 18\n", "mail/audience/seniors.predicate": "attr.age >= 65\n",
-	"mail/templates/hello.hbs": "<p>Hello {{first_name}}</p>\n",
+	"mail/templates/hello.hbs": "<p>Hello {{first_name}}</p>\n", "mail/templates/hello.txt": "Hello {{first_name}}\n",
+	"mail/fixtures/welcome/ada.json": "{\n  \"first_name\": \"Ada\"\n}\n", "mail/fixtures/welcome/old.json": "{\"first_name\": \"Old\"}",
 }
 
 // journey is a repository and the organization that connects it.
@@ -51,18 +53,23 @@ type journey struct {
 	org  product.Org
 	repo *gittest.Repository
 	last git.Connection
+	// remote is a stand-in of GitHub.
+	remote *githubtest.Server
 }
 
 // TestJourney connects a repository in a folder (SQLite) or on a server (PostgreSQL), breaks, removes and
-// proposes definitions, merges with git, adopts and returns definitions, and disconnects.
+// proposes definitions, merges with git, adopts and returns definitions, disconnects, and connects a
+// repository on GitHub.
 func TestJourney(t *testing.T) {
 	t.Parallel()
 	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		folder := t.TempDir()
 		repo := gittest.New(t, folder)
 		s := repo.Serve(nil)
-		p := product.Start(t, product.Options{Postgres: postgres, GitFolder: folder, GitCAs: s.Roots})
-		j := &journey{T: t, p: p, org: p.Other, repo: repo}
+		var p *product.Product
+		remote := githubtest.New(t, func() time.Time { return p.Clock.Now() })
+		p = product.Start(t, product.Options{Postgres: postgres, GitFolder: folder, GitCAs: s.Roots, GitHub: appOn(remote)})
+		j := &journey{T: t, p: p, org: p.Other, repo: repo, remote: remote}
 		c := git.Connection{OrgID: j.org.OrgID, Kind: git.Local, Location: repo.Bare, PathPrefix: "mail"}
 		if postgres {
 			c.Kind, c.Location = git.Remote, s.URL
@@ -78,13 +85,19 @@ func TestJourney(t *testing.T) {
 		j.proposed()
 		j.adopted()
 		j.disconnected()
+		j.onGitHub()
 	})
 }
 
 // synced waits until the newest commit is applied.
 func (j *journey) synced() {
 	j.Helper()
-	want := j.repo.InBare("rev-parse", "HEAD")
+	j.syncedAt(j.repo.InBare("rev-parse", "HEAD"))
+}
+
+// syncedAt waits until a commit is applied.
+func (j *journey) syncedAt(want string) {
+	j.Helper()
 	product.Await(j, patience, func() error {
 		c, _, err := j.p.Repository.Settings.Of(j.Context(), j.org.OrgID)
 		j.last = c
@@ -189,15 +202,15 @@ func (j *journey) call(tool, arguments string) map[string]any {
 	return got.Result.StructuredContent
 }
 
-// proposed lets an agent change a template and add a workflow, merges both branches, and checks what a
-// sync makes of them.
+// proposed lets an agent change a template, which loses its text and a set of test data, and add a
+// workflow, merges both branches, and checks what a sync makes of them.
 func (j *journey) proposed() {
 	j.Helper()
 	stored, err := j.p.DB.ManagedTemplates().ManagedBySlug(j.Context(), j.org.OrgID, "welcome")
 	if err != nil {
 		j.Fatal(err)
 	}
-	template := `{"slug":"welcome","html":"<p>Dear {{first_name}}</p>\n","base_content_hash":"` + stored.Newest.Hash + `","message":"More polite."}`
+	template := `{"slug":"welcome","html":"<p>Dear {{first_name}}</p>\n","text":"","testdata":{"ada":{"first_name":"Ada"}},"base_content_hash":"` + stored.Newest.Hash + `","message":"More polite."}`
 	changed := j.call("templates_author", template)
 	branch, _ := changed["pull_request_branch"].(string)
 	if changed["status"] != "pull_request_open" || changed["pull_request_url"] != nil || branch == "" || !strings.Contains(fmt.Sprint(changed["summary"]), "awaits review") {
@@ -206,7 +219,7 @@ func (j *journey) proposed() {
 	if again := j.call("templates_author", template); again["pull_request_branch"] != branch {
 		j.Errorf("called again: %v", again)
 	}
-	if got := j.repo.InBare("diff", "--name-only", "main", branch); got != "mail/templates/hello.hbs" {
+	if got := j.repo.InBare("diff", "--name-only", "main", branch); got != "mail/fixtures/welcome/old.json\nmail/mailhelm.json\nmail/templates/hello.hbs\nmail/templates/hello.txt" {
 		j.Errorf("the branch changes %s", got)
 	}
 	added := j.call("workflows_author", `{"key":"trial","source":"workflow \"Trial\" v1 {\n  enter on segment \"adults\"\n  wait 1 day\n}\n"}`)
@@ -227,11 +240,11 @@ func (j *journey) proposed() {
 	j.repo.Git("push", "--quiet", "origin", "main")
 	j.sync()
 	after, err := j.p.DB.ManagedTemplates().ManagedBySlug(j.Context(), j.org.OrgID, "welcome")
-	if err != nil || after.Newest.Hash != changed["content_hash"] {
-		j.Errorf("%v, %v, want the hash %v", err, after.Newest, changed["content_hash"])
+	if err != nil || after.Newest.Hash != changed["content_hash"] || after.Newest.Text != "" || strings.Contains(after.TestData, "Old") || !strings.Contains(after.TestData, "Ada") {
+		j.Errorf("%v, %v with %s, want the hash %v", err, after.Newest, after.TestData, changed["content_hash"])
 	}
 	workflow, err := j.p.Workflows.Store.Workflow(j.Context(), j.org.OrgID, "trial")
-	if err != nil || workflow.Origin != "git" {
+	if err != nil || workflow.Origin != "git" || workflow.SourcePath != "workflows/trial.flow" || workflow.SourceURL != "" {
 		j.Errorf("%v, %+v", err, workflow)
 	}
 	proposals, err := j.p.Repository.Settings.Store.Proposals(j.Context(), j.org.OrgID, 10)

@@ -87,6 +87,8 @@ type Options struct {
 	// trust for servers of repositories. If set, they may also be on the loopback interface.
 	GitFolder string
 	GitCAs    *x509.CertPool
+	// GitHub has the app with which organizations connect repositories on GitHub.
+	GitHub config.GitHub
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []string
 	// AllowedOrigins are the origins whose web pages may call the agent endpoint.
@@ -279,6 +281,7 @@ func setRepositories(opts Options, cfg *config.Config) {
 	if cfg.GitFolder, cfg.GitCAs = opts.GitFolder, opts.GitCAs; cfg.GitCAs != nil {
 		cfg.GitNetworks = []string{"127.0.0.0/8"}
 	}
+	cfg.GitHub = opts.GitHub
 }
 
 // setWebhooks sets how webhooks are sent. Their hosts have public addresses when they are checked,

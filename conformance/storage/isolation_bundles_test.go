@@ -31,6 +31,14 @@ func bundleCalls(o ownedObjects, org string) map[string]storeCall {
 			}
 			return nil, nil
 		},
+		"SetSource": func(t *testing.T, db *storage.DB) (any, error) {
+			for _, ref := range []definitions.Ref{{Kind: definitions.KindSegment, Key: o.segment.Key}, {Kind: definitions.KindWorkflow, Key: o.journey.workflow.Key}} {
+				if err := db.Bundles().SetSource(t.Context(), org, ref, definitions.Source{Path: "stolen", URL: "https://stolen.example"}); err != nil {
+					return nil, err
+				}
+			}
+			return nil, nil
+		},
 		"AddDefinitions": func(t *testing.T, db *storage.DB) (any, error) {
 			held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
 			var found []definitions.Item

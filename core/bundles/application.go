@@ -158,7 +158,7 @@ func (a *application) apply(ctx context.Context) error {
 func (a *application) work(kind definitions.Kind) definitions.Work {
 	w := definitions.Work{
 		Change: a.change, Save: a.plan.Keys(kind, plan.Create, plan.Update), Remove: a.plan.Keys(kind, plan.Archive, plan.Delete),
-		Origin: a.origin, Author: a.author(), Branch: a.at.Branch, SourceURL: a.at.URL, Paths: map[string]string{},
+		Origin: a.origin, Author: a.author(), Branch: a.at.Branch, FilesURL: a.at.URL, Paths: map[string]string{},
 	}
 	for ref, path := range a.files.Paths {
 		if ref.Kind == kind {

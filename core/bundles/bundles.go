@@ -18,6 +18,9 @@ type Store interface {
 	// SetOrigins says where definitions of a kind are edited from now on. It skips unknown keys, and
 	// kinds whose definitions have no origin.
 	SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, origin core.Origin) error
+	// SetSource says where the file of a definition is. It does nothing for an unknown definition, and
+	// for a kind without files of their own.
+	SetSource(ctx context.Context, orgID string, ref definitions.Ref, source definitions.Source) error
 }
 
 // Subject checks and changes the definitions of one kind.
@@ -34,6 +37,9 @@ type Held struct {
 	Set definitions.Set
 	// FromGit has the definitions that the repository of the organization defines.
 	FromGit map[definitions.Ref]bool
+	// Sources has where the files of segments and workflows are, the zero value for managed ones. nil
+	// lets AddDefinitions leave them out.
+	Sources map[definitions.Ref]definitions.Source
 	// WithoutContents lets AddDefinitions read the hashes of images alone, which is enough to compare
 	// them.
 	WithoutContents bool
@@ -114,7 +120,7 @@ func (b *Bundles) read(ctx context.Context, orgID string, kinds []definitions.Ki
 }
 
 func newHeld() *Held {
-	return &Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+	return &Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}, Sources: map[definitions.Ref]definitions.Source{}}
 }
 
 func (b *Bundles) addTo(ctx context.Context, orgID string, kinds []definitions.Kind, held *Held) error {

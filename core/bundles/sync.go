@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles/plan"
 )
 
-// Revision is what files of a repository are read from. URL is the address of its file browser, "" if it
-// has none.
+// Revision is what files of a repository are read from. URL is the address below which a browser shows the
+// files, without "/" at its end, "" if there is none.
 type Revision struct{ Branch, URL string }
 
 // Synced is what [Bundles.Sync] did. Changed is the number of definitions that were created, changed or
@@ -144,13 +144,22 @@ func (a *application) sync(ctx context.Context) error {
 	return nil
 }
 
-// own says which definitions of a kind the repository defines although their content did not change, and
-// which it does not define any more.
+// own says which definitions of a kind the repository defines although their content did not change, where
+// their files are, and which it does not define any more.
 func (a *application) own(ctx context.Context, kind definitions.Kind) error {
 	var taken, released []string
+	w := a.work(kind)
 	for _, key := range a.plan.Keys(kind, plan.Unchanged) {
-		if !a.held.FromGit[definitions.Ref{Kind: kind, Key: key}] {
+		ref := definitions.Ref{Kind: kind, Key: key}
+		if !a.held.FromGit[ref] {
 			taken = append(taken, key)
+		}
+		held, stored := a.held.Sources[ref]
+		// The address of an earlier commit shows the same content, so it stays.
+		if next := w.SourceOf(key); stored && (held.Path != next.Path || held.URL == "" && next.URL != "") {
+			if err := a.Store.SetSource(ctx, a.org.ID, ref, next); err != nil {
+				return err
+			}
 		}
 	}
 	for ref := range a.held.FromGit {

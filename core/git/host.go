@@ -41,6 +41,9 @@ type Snapshot struct {
 	Tree archive.Tree
 	// Diagnostics are about files that were not read. Their paths are as in Tree.
 	Diagnostics []definitions.Diagnostic
+	// FilesURL is the address below which a browser shows the files of Tree as they are in the
+	// Revision, without "/" at its end, "" if there is none. See [GitHubFilesURL].
+	FilesURL string
 	// States has the states of proposals by branch. A branch that is not in it is still open.
 	States map[string]ProposalState
 }
@@ -72,6 +75,16 @@ type Proposal struct {
 	// Operation is the name of the operation that made the change, such as templates_author.
 	Operation string
 	CreatedAt time.Time
+}
+
+// GitHubFilesURL returns the address of the files of a commit below a folder, in the repository on GitHub whose
+// page has the address page.
+func GitHubFilesURL(page, commit, folder string) string {
+	address := page + "/blob/" + commit
+	if folder != "" {
+		address += "/" + definitions.EscapePath(folder)
+	}
+	return address
 }
 
 // BlobID returns the id that Git gives to the content of a file.

@@ -31,11 +31,11 @@ const maxDiagnostics = 200
 
 // Applier applies the definitions of a repository to an organization.
 type Applier interface {
-	// Apply makes the definitions of the repository those of the tree, except adopted ones, which
-	// it leaves as they are. A definition that is invalid is kept as invalid with its reason. One
-	// that the repository defined before and the tree does not have is archived. Apply may be
-	// repeated. An error means that not everything was applied.
-	Apply(ctx context.Context, org core.Org, tree archive.Tree, at Revision, adopted map[definitions.Ref]bool) (Report, error)
+	// Apply makes the definitions of the repository those of the snapshot, except adopted ones,
+	// which it leaves as they are. A definition that is invalid is kept as invalid with its reason.
+	// One that the repository defined before and the snapshot does not have is archived. Apply may
+	// be repeated. An error means that not everything was applied.
+	Apply(ctx context.Context, org core.Org, s Snapshot, adopted map[definitions.Ref]bool) (Report, error)
 }
 
 // Report says what an Applier did.
@@ -44,7 +44,7 @@ type Report struct {
 	Diagnostics []definitions.Diagnostic
 	// Changed is the number of definitions that were created, changed or archived.
 	Changed int
-	// Absent are the adopted definitions that the tree does not name.
+	// Absent are the adopted definitions that the snapshot does not name.
 	Absent []definitions.Ref
 }
 
@@ -194,7 +194,7 @@ func (s *Syncs) apply(ctx context.Context, org core.Org, snapshot Snapshot) (Rep
 	for _, a := range all {
 		adopted[a.Ref] = true
 	}
-	report, err := s.Applier.Apply(ctx, org, snapshot.Tree, snapshot.Revision, adopted)
+	report, err := s.Applier.Apply(ctx, org, snapshot, adopted)
 	if err != nil {
 		return Report{}, err
 	}

@@ -48,14 +48,14 @@ func (s *scripted) Propose(_ context.Context, _ git.Connection, _ string, change
 	return core.PullRequest{URL: "https://git.example.com/1"}, s.failure
 }
 
-func (s *scripted) Apply(_ context.Context, org core.Org, tree archive.Tree, at git.Revision, adopted map[definitions.Ref]bool) (git.Report, error) {
+func (s *scripted) Apply(_ context.Context, org core.Org, read git.Snapshot, adopted map[definitions.Ref]bool) (git.Report, error) {
 	s.applied++
 	s.adopted = adopted
-	report := git.Report{Absent: s.absent, Diagnostics: []definitions.Diagnostic{{Code: "of " + org.Name + " at " + at.Commit}}}
+	report := git.Report{Absent: s.absent, Diagnostics: []definitions.Diagnostic{{Code: "of " + org.Name + " at " + read.Revision.Commit}}}
 	if s.apply == nil {
 		return report, nil
 	}
-	return report, s.apply(tree)
+	return report, s.apply(read.Tree)
 }
 
 func (s *scripted) Enqueue(_ context.Context, args jobs.Args) error {

@@ -24,6 +24,27 @@ var (
 	workflowOrigins = engine.Register("set origins of workflows", `UPDATE workflows SET origin = $1 `+inKeys("key"))
 )
 
+// sources has the statements that say where the file of a definition is.
+var sources = map[definitions.Kind]*engine.Statement{
+	definitions.KindSegment: engine.Register("set source of a segment", `UPDATE segments SET source_path = $1 WHERE org_id = $2 AND key = $3`),
+	definitions.KindWorkflow: engine.Register("set source of a workflow", `
+		UPDATE workflows SET source_path = $1, source_url = $4 WHERE org_id = $2 AND key = $3`),
+}
+
+// SetSource stores where the file of a definition is. Segments have no address.
+func (s Store) SetSource(ctx context.Context, orgID string, ref definitions.Ref, source definitions.Source) error {
+	statement, ok := sources[ref.Kind]
+	if !ok {
+		return nil
+	}
+	arguments := []any{source.Path, orgID, ref.Key}
+	if ref.Kind == definitions.KindWorkflow {
+		arguments = append(arguments, source.URL)
+	}
+	_, err := s.db.Exec(ctx, statement, arguments...)
+	return err
+}
+
 // SetOrigins stores where definitions of a kind are edited from now on.
 func (s Store) SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, origin core.Origin) error {
 	if kind == definitions.KindActivityProperty {

@@ -31,7 +31,7 @@ var (
 	listsOfBundle = engine.Register("lists of a bundle", `
 		SELECT key, name, description, origin FROM lists WHERE org_id = $1 AND status <> 'archived'`)
 	segmentsOfBundle = engine.Register("segments of a bundle", `
-		SELECT key, name, description, source, origin FROM segments WHERE org_id = $1 AND status <> 'archived'`)
+		SELECT key, name, description, source, origin, source_path FROM segments WHERE org_id = $1 AND status <> 'archived'`)
 	topicsOfBundle = engine.Register("topics of a bundle", `
 		SELECT name, display_name, description, default_subscription, origin FROM topics WHERE org_id = $1 AND status <> 'archived'`)
 	templatesOfBundle = engine.Register("templates of a bundle", `
@@ -42,7 +42,7 @@ var (
 		WHERE u.org_id = $1 ORDER BY t.created_at, t.id`)
 	// workflowsOfBundle selects the newest version, which may be a draft.
 	workflowsOfBundle = engine.Register("workflows of a bundle", `
-		SELECT w.key, v.source, w.origin FROM workflows AS w
+		SELECT w.key, v.source, w.origin, w.source_path, w.source_url FROM workflows AS w
 		JOIN workflow_versions AS v ON v.org_id = w.org_id AND v.workflow_id = w.id
 			AND v.number = CASE WHEN w.draft_version > w.current_version THEN w.draft_version ELSE w.current_version END
 		WHERE w.org_id = $1 AND w.status <> 'archived'`)
@@ -69,6 +69,8 @@ type row struct {
 	Topic       string `db:"topic"`
 	TestData    string `db:"test_data"`
 	Origin      string `db:"origin"`
+	SourcePath  string `db:"source_path"`
+	SourceURL   string `db:"source_url"`
 }
 
 // AddDefinitions adds the definitions of a kind to the set, and says that the set declares them.
@@ -98,8 +100,12 @@ func (s Store) AddDefinitions(ctx context.Context, orgID string, kind definition
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", kind, key, err)
 		}
+		ref := definitions.Ref{Kind: kind, Key: key}
 		if r.Origin == string(core.GitOrigin) {
-			held.FromGit[definitions.Ref{Kind: kind, Key: key}] = true
+			held.FromGit[ref] = true
+		}
+		if held.Sources != nil && sources[kind] != nil {
+			held.Sources[ref] = definitions.Source{Path: r.SourcePath, URL: r.SourceURL}
 		}
 	}
 	held.Set.Sort()

@@ -1,6 +1,7 @@
 package definitions
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -22,10 +23,10 @@ type Work struct {
 	Save, Remove []string
 	// Origin is where the definitions are edited from now on.
 	Origin core.Origin
-	// Paths has the paths of the files of definitions, by their keys. SourceURL is the address of the
-	// repository's file browser, "" if it has none.
-	Paths     map[string]string
-	SourceURL string
+	// Paths has the paths of the files of definitions, by their keys. FilesURL is the address below
+	// which a browser shows the files, without "/" at its end, "" if there is none.
+	Paths    map[string]string
+	FilesURL string
 	// Branch is the branch of the repository from which the definitions come, "" for a bundle.
 	Branch string
 	// Author has the credential, or the person behind it, that applies the change.
@@ -36,6 +37,28 @@ type Work struct {
 
 // Author is who applies a change. UserID is the person for whom an application acts, "" for none.
 type Author struct{ Kind, ID, UserID string }
+
+// Source is where the file of a definition is: its path from the manifest, and the address at which a browser
+// shows it, "" if there is none.
+type Source struct{ Path, URL string }
+
+// SourceOf returns where the file of the definition with the key is.
+func (w Work) SourceOf(key string) Source {
+	s := Source{Path: w.Paths[key]}
+	if w.FilesURL != "" && s.Path != "" {
+		s.URL = w.FilesURL + "/" + EscapePath(s.Path)
+	}
+	return s
+}
+
+// EscapePath returns a path of a file as it is written in a URL.
+func EscapePath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return strings.Join(parts, "/")
+}
 
 // Saves reports whether the definition with the key is created or replaced.
 func (w Work) Saves(key string) bool {

@@ -86,6 +86,9 @@ func TestFetch(t *testing.T) {
 	if paths := got.Tree.Paths(); !slices.Equal(paths, []string{"mailhelm.json", "templates/welcome.hbs"}) || string(got.Tree["templates/welcome.hbs"]) != "<p>Welcome</p>" {
 		t.Errorf("%v %s", paths, got.Tree["templates/welcome.hbs"])
 	}
+	if want := w.URL + "/acme/definitions/blob/" + commit + "/mail"; got.FilesURL != want {
+		t.Errorf("files at %s, want %s", got.FilesURL, want)
+	}
 	if len(got.Diagnostics) != 1 || got.Diagnostics[0].Code != git.CodeSymlink || got.Diagnostics[0].Path != "audience/vip.predicate" {
 		t.Errorf("%+v", got.Diagnostics)
 	}

@@ -8,6 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/storer"
@@ -99,7 +103,29 @@ func (h *Host) Fetch(ctx context.Context, c git.Connection, open []git.Proposal)
 	if err != nil {
 		return git.Snapshot{}, h.explain(ctx, err)
 	}
+	if page := pageOnGitHub(c); page != "" {
+		snapshot.FilesURL = git.GitHubFilesURL(page, snapshot.Revision.Commit, c.PathPrefix)
+	}
 	return snapshot, nil
+}
+
+// ownerAndName is the path of a repository on GitHub.
+var ownerAndName = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+?)(?:\.git)?/?$`)
+
+// pageOnGitHub returns the address of the page of a repository on github.com, "" for others: how their
+// servers show files is not known.
+func pageOnGitHub(c git.Connection) string {
+	if c.Kind != git.Remote {
+		return ""
+	}
+	u, err := url.Parse(c.Location)
+	if err != nil || !strings.EqualFold(u.Hostname(), "github.com") || u.Port() != "" && u.Port() != "443" {
+		return ""
+	}
+	if found := ownerAndName.FindStringSubmatch(u.EscapedPath()); found != nil && path.Clean(found[1]) == found[1] {
+		return "https://github.com/" + found[1]
+	}
+	return ""
 }
 
 // Propose commits a change on a new branch; see [git.Host].

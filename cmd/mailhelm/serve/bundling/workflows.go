@@ -50,7 +50,8 @@ func (s workflowSubject) Apply(ctx context.Context, org core.Org, w definitions.
 				Revives: true, Broken: w.Broken[d.Key],
 			}
 			if w.Origin == core.GitOrigin {
-				saved.Origin, saved.SourcePath, saved.SourceURL = workflows.FromGit, w.Paths[d.Key], w.SourceURL
+				source := w.SourceOf(d.Key)
+				saved.Origin, saved.SourcePath, saved.SourceURL = workflows.FromGit, source.Path, source.URL
 			}
 			if _, err := s.Workflows.Save(ctx, org.ID, saved); err != nil {
 				return about(definitions.KindWorkflow, d.Key, err)

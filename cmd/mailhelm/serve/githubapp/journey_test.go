@@ -12,7 +12,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/githubapp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/git/github/githubtest"
@@ -34,9 +33,9 @@ type journey struct {
 		git.Store
 		git.Adoptions
 	}
-	syncs     *git.Syncs
-	pending   []string
-	applied   []string
+	syncs   *git.Syncs
+	pending []string
+	applied []string
 	// delivered is the number of deliveries of webhooks.
 	delivered int
 }
@@ -103,8 +102,8 @@ func (j *journey) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error)
 	return true, j.Enqueue(ctx, args)
 }
 
-func (j *journey) Apply(_ context.Context, _ core.Org, tree archive.Tree, at git.Revision, _ map[definitions.Ref]bool) (git.Report, error) {
-	j.applied = append(j.applied, at.Branch+" "+string(tree["welcome.hbs"]))
+func (j *journey) Apply(_ context.Context, _ core.Org, s git.Snapshot, _ map[definitions.Ref]bool) (git.Report, error) {
+	j.applied = append(j.applied, s.Revision.Branch+" "+string(s.Tree["welcome.hbs"]))
 	return git.Report{}, nil
 }
 

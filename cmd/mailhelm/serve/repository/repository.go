@@ -8,7 +8,6 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles"
-	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/git/github"
@@ -83,8 +82,8 @@ func (p *Parts) Worker(definitions *bundles.Bundles, orgOf func(ctx context.Cont
 type applier struct{ definitions *bundles.Bundles }
 
 // Apply applies the files of a repository.
-func (a applier) Apply(ctx context.Context, org core.Org, tree archive.Tree, at git.Revision, adopted map[definitions.Ref]bool) (git.Report, error) {
-	synced, err := a.definitions.Sync(ctx, org, tree, bundles.Revision{Branch: at.Branch}, adopted)
+func (a applier) Apply(ctx context.Context, org core.Org, s git.Snapshot, adopted map[definitions.Ref]bool) (git.Report, error) {
+	synced, err := a.definitions.Sync(ctx, org, s.Tree, bundles.Revision{Branch: s.Revision.Branch, URL: s.FilesURL}, adopted)
 	return git.Report{Diagnostics: synced.Diagnostics, Changed: synced.Changed, Absent: synced.Absent}, err
 }
 
