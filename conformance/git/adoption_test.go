@@ -57,7 +57,6 @@ func (j *journey) adopted() {
 	if err := j.p.Repository.Settings.Return(j.Context(), j.org.OrgID, adults); err != nil {
 		j.Error(err)
 	}
-	j.sync()
 	j.defined(adults, core.GitOrigin, "attr.age \\u003e= 19")
 	j.droppedAdopted(text)
 }
@@ -93,18 +92,21 @@ func (j *journey) droppedAdopted(text string) {
 	j.defined(trial, core.GitOrigin, "wait 3 days")
 }
 
-// defined checks where a definition is edited, and a part of its source.
+// defined waits until a definition is edited at a place and has a part in its source.
 func (j *journey) defined(ref definitions.Ref, origin core.Origin, part string) {
 	j.Helper()
-	held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
-	if err := j.p.DB.Bundles().AddDefinitions(j.Context(), j.org.OrgID, ref.Kind, held); err != nil {
-		j.Fatal(err)
-	}
-	items := held.Set.Items(ref.Kind)
-	at := slices.IndexFunc(items, func(i definitions.Item) bool { return i.Ref == ref })
-	if at < 0 || held.FromGit[ref] != (origin == core.GitOrigin) || !strings.Contains(items[at].Content, part) {
-		j.Errorf("%v: %+v, want %q from %s", ref, items, part, origin)
-	}
+	product.Await(j, patience, func() error {
+		held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+		if err := j.p.DB.Bundles().AddDefinitions(j.Context(), j.org.OrgID, ref.Kind, held); err != nil {
+			return err
+		}
+		items := held.Set.Items(ref.Kind)
+		at := slices.IndexFunc(items, func(i definitions.Item) bool { return i.Ref == ref })
+		if at < 0 || held.FromGit[ref] != (origin == core.GitOrigin) || !strings.Contains(items[at].Content, part) {
+			return fmt.Errorf("%v: %+v, want %q from %s", ref, items, part, origin)
+		}
+		return nil
+	})
 }
 
 // lineOf returns the line of a text that has a part.

@@ -63,14 +63,13 @@ func segmentRef(key string) definitions.Ref {
 	return definitions.Ref{Kind: definitions.KindSegment, Key: key}
 }
 
-// adoptAsOther connects a repository of the organization for the time in which it adopts a definition.
-func adoptAsOther(t *testing.T, db *storage.DB, org, key string) error {
+// adoptAsOther lets another organization with a repository adopt a definition, which it does not have.
+func adoptAsOther(t *testing.T, db *storage.DB, key string) error {
 	t.Helper()
+	org := newOrg(t, db)
 	store, c := db.Git(masterKey(t, 1)), git.Connection{OrgID: org, ID: core.NewID(), Kind: git.Local, Location: "/srv/a.git", State: git.Waiting, CreatedAt: start}
 	must(t, store.InsertConnection(t.Context(), c))
-	err := store.Adopt(t.Context(), org, git.Adoption{Ref: segmentRef(key), AdoptedAt: start})
-	must(t, store.DeleteConnection(t.Context(), org, c.ID))
-	return err
+	return store.Adopt(t.Context(), org, git.Adoption{Ref: segmentRef(key), AdoptedAt: start})
 }
 
 func gitCalls(o ownedObjects, org string) map[string]storeCall {
@@ -105,7 +104,7 @@ func gitCalls(o ownedObjects, org string) map[string]storeCall {
 			t.Helper()
 			return nil, s.DecideProposal(t.Context(), org, "mailhelm/a", git.Closed)
 		}),
-		"git.Adoptions.Adopt": func(t *testing.T, db *storage.DB) (any, error) { return nil, adoptAsOther(t, db, org, "defined") },
+		"git.Adoptions.Adopt": func(t *testing.T, db *storage.DB) (any, error) { return nil, adoptAsOther(t, db, "defined") },
 		"Adopted": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Git(masterKey(t, 1)).Adopted(t.Context(), org)
 		},
