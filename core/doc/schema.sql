@@ -843,6 +843,14 @@ CREATE TABLE domainauth_totals (
 	PRIMARY KEY (org_id, domain_id, day)
 );
 
+CREATE TABLE git_adoptions (
+	org_id bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	key bytetext NOT NULL,
+	adopted_at bigint NOT NULL,
+	PRIMARY KEY (org_id, kind, key)
+);
+
 CREATE TABLE git_connections (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -863,7 +871,7 @@ CREATE TABLE git_connections (
 	created_at bigint NOT NULL,
 	wanted bigint NOT NULL,
 	claim bytetext NOT NULL,
-	claimed_until bigint NOT NULL,
+	claimed_until bigint NOT NULL, test_data text NOT NULL DEFAULT '[]',
 	PRIMARY KEY (org_id)
 );
 

@@ -27,34 +27,11 @@ const held = `{
 func TestFilesOf(t *testing.T) {
 	t.Parallel()
 	vip := map[string]json.RawMessage{"vip": json.RawMessage(`{"name":"Ada"}`)}
-	for name, test := range map[string]struct {
-		change core.RepositoryDefinition
-		text   string
-		files  map[string]string
-		next   string
-	}{
+	checkFiles(t, map[string]edit{
 		"a template at its path": {
 			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", Subject: "Hello", TestData: vip},
 			held,
 			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "{\n  \"name\": \"Ada\"\n}\n", "prefix/data/hello/old.json": "removed"},
-			"",
-		},
-		"no test data in a folder": {
-			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", TestData: map[string]json.RawMessage{}},
-			held,
-			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "removed", "prefix/data/hello/old.json": "removed"},
-			strings.Replace(held, `, "testdata": "data/hello/"`, "", 1),
-		},
-		"no text and no test data in a file": {
-			core.RepositoryDefinition{Kind: "template", Key: "plain", Source: "<p>", NoText: true, TestData: map[string]json.RawMessage{}},
-			held,
-			map[string]string{"prefix/mail/plain.hbs": "<p>", "prefix/mail/plain.txt": "removed", "prefix/data/plain.json": "removed"},
-			strings.Replace(held, `, "text": "mail/plain.txt", "testdata": "data/plain.json"`, "", 1),
-		},
-		"no text of a template without one": {
-			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", NoText: true},
-			held,
-			map[string]string{"prefix/mail/hello.hbs": "<p>"},
 			"",
 		},
 		"another subject": {
@@ -99,7 +76,45 @@ func TestFilesOf(t *testing.T) {
 			map[string]string{"prefix/workflows/trial.flow": "flow"},
 			"{\n  \"workflows\": {\"trial\": {\"path\": \"workflows/trial.flow\"}}\n}\n",
 		},
-	} {
+	})
+}
+
+func TestFilesOfRemoves(t *testing.T) {
+	t.Parallel()
+	checkFiles(t, map[string]edit{
+		"no test data in a folder": {
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", TestData: map[string]json.RawMessage{}},
+			held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>", "prefix/data/hello/vip.json": "removed", "prefix/data/hello/old.json": "removed"},
+			strings.Replace(held, `, "testdata": "data/hello/"`, "", 1),
+		},
+		"no text and no test data in a file": {
+			core.RepositoryDefinition{Kind: "template", Key: "plain", Source: "<p>", NoText: true, TestData: map[string]json.RawMessage{}},
+			held,
+			map[string]string{"prefix/mail/plain.hbs": "<p>", "prefix/mail/plain.txt": "removed", "prefix/data/plain.json": "removed"},
+			strings.Replace(held, `, "text": "mail/plain.txt", "testdata": "data/plain.json"`, "", 1),
+		},
+		"no text of a template without one": {
+			core.RepositoryDefinition{Kind: "template", Key: "welcome", Source: "<p>", NoText: true},
+			held,
+			map[string]string{"prefix/mail/hello.hbs": "<p>"},
+			"",
+		},
+	})
+}
+
+// edit is a change of a manifest, with the files that it must give. next is the manifest after the change,
+// "" for the same one.
+type edit struct {
+	change core.RepositoryDefinition
+	text   string
+	files  map[string]string
+	next   string
+}
+
+func checkFiles(t *testing.T, edits map[string]edit) {
+	t.Helper()
+	for name, test := range edits {
 		if test.next != "" {
 			test.files["prefix/"+archive.ManifestPath] = test.next
 		}

@@ -13,7 +13,7 @@ func TestPageOnGitHub(t *testing.T) {
 		"https://github.com/acme/mail.definitions": page, "https://github.com/acme/mail.definitions.git": page, "https://GitHub.com:443/acme/mail.definitions.git/": page,
 		"https://github.com/acme": "", "https://github.com/acme/a/b": "", "https://github.com/acme/a%2Fb": "", "https://github.com/acme/..": "", "https://github.com/acme/.": "",
 		"https://github.com/acme/.github.git": "https://github.com/acme/.github",
-		"https://github.com:8443/acme/a.git": "", "https://github.com.example/acme/a.git": "", "https://git.example.com/acme/a.git": "",
+		"https://github.com:8443/acme/a.git":  "", "https://github.com.example/acme/a.git": "", "https://git.example.com/acme/a.git": "",
 	} {
 		if got := pageOnGitHub(git.Connection{Kind: git.Remote, Location: location}); got != want {
 			t.Errorf("%s: %q, want %q", location, got, want)
