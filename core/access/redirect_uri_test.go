@@ -1,9 +1,11 @@
-package access
+package access_test
 
 import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 func TestCheckRedirectURI(t *testing.T) {
@@ -14,7 +16,7 @@ func TestCheckRedirectURI(t *testing.T) {
 		"https://app.example:1/cb", "https://app.example:65535", "https://[2001:db8::1]/cb", "https://[2001:db8::1]:443/cb", "https://app.example/a:b",
 		"https://app.example?a:0", "https://app.example/https://b:0",
 	} {
-		if err := CheckRedirectURI(uri); err != nil {
+		if err := access.CheckRedirectURI(uri); err != nil {
 			t.Errorf("%s %v", uri, err)
 		}
 	}
@@ -58,7 +60,7 @@ func TestCheckRedirectURI(t *testing.T) {
 		"https://аpp.example/cb":               "ASCII",
 		"https://" + strings.Repeat("a", 2000): "2000",
 	} {
-		if err := CheckRedirectURI(uri); err == nil || !strings.Contains(err.Error(), want) {
+		if err := access.CheckRedirectURI(uri); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", uri, err)
 		}
 	}
@@ -68,7 +70,7 @@ func TestCheckRedirectURI(t *testing.T) {
 // host, path or scheme than the registered one.
 func FuzzMayRedirect(f *testing.F) {
 	registered := []string{"https://app.example/cb", "http://127.0.0.1/cb", "http://[::1]:7777/cb"}
-	open := Client{Kind: DynamicClient, RedirectURIs: registered}
+	open := access.Client{Kind: access.DynamicClient, RedirectURIs: registered}
 	for _, seed := range append([]string{"http://127.0.0.1:80@evil.example/cb", "http://127.0.0.1:1/cb", "http://[::1]/cb", "https://app.example/cb/", ""}, registered...) {
 		f.Add(seed)
 	}
@@ -91,7 +93,7 @@ func FuzzMayRedirect(f *testing.F) {
 func TestWhatIsRegisteredCanBeUsed(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{"http://localhost:099/cb", "http://localhost:0/cb", "http://localhost:/cb", "http://LOCALHOST/cb", "https://app.example:0/cb", "https://app.example:65536"} {
-		if CheckRedirectURI(uri) == nil || (Client{RedirectURIs: []string{uri}}).MayRedirect(uri) {
+		if access.CheckRedirectURI(uri) == nil || (access.Client{RedirectURIs: []string{uri}}).MayRedirect(uri) {
 			t.Errorf("%s passes", uri)
 		}
 	}
@@ -102,18 +104,18 @@ func TestWhatIsRegisteredCanBeUsed(t *testing.T) {
 // organization.
 func TestWhoseLoopbackPortMayVary(t *testing.T) {
 	t.Parallel()
-	secret := HashSecret("secret")
+	secret := access.HashSecret("secret")
 	for name, c := range map[string]struct {
-		client Client
+		client access.Client
 		varies bool
 	}{
-		"described by its document, public":      {Client{Kind: DocumentClient}, true},
-		"registered itself, public":              {Client{Kind: DynamicClient}, true},
-		"registered itself, confidential":        {Client{Kind: DynamicClient, SecretHash: secret}, false},
-		"registered by hand, public":             {Client{Kind: RegisteredClient, OrgID: "org"}, false},
-		"registered by hand, confidential":       {Client{Kind: RegisteredClient, OrgID: "org", SecretHash: secret}, false},
-		"of an organization, whatever its kind":  {Client{Kind: DynamicClient, OrgID: "org"}, false},
-		"of a kind that is not known, of nobody": {Client{Kind: "other"}, false},
+		"described by its document, public":      {access.Client{Kind: access.DocumentClient}, true},
+		"registered itself, public":              {access.Client{Kind: access.DynamicClient}, true},
+		"registered itself, confidential":        {access.Client{Kind: access.DynamicClient, SecretHash: secret}, false},
+		"registered by hand, public":             {access.Client{Kind: access.RegisteredClient, OrgID: "org"}, false},
+		"registered by hand, confidential":       {access.Client{Kind: access.RegisteredClient, OrgID: "org", SecretHash: secret}, false},
+		"of an organization, whatever its kind":  {access.Client{Kind: access.DynamicClient, OrgID: "org"}, false},
+		"of a kind that is not known, of nobody": {access.Client{Kind: "other"}, false},
 	} {
 		for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
 			c.client.RedirectURIs = []string{"http://" + host + ":49152/cb", "https://app.example/cb"}
