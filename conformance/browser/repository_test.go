@@ -79,7 +79,7 @@ func (c *crawl) visitRepository(folder string) int {
 	c.t.Helper()
 	c.addRepository(folder)
 	c.tab.Go(c.p.AppURL + "/dashboard/git")
-	c.tab.Expect(http.StatusOK, "synced", "no_such_attribute", "Return", "Adopt definition", "awaits review")
+	c.tab.Expect(http.StatusOK, "synced", "no_such_attribute", "error", "Return", "Adopt definition", "awaits review")
 	c.tab.Picture("page-git-connected")
 	violations := c.tab.Accessible("#side")
 	c.tab.Submit("form[action$='/git/return'] button")

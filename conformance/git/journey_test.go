@@ -156,8 +156,10 @@ func (j *journey) connected() {
 // broken checks that an invalid file is kept as invalid, with its line, and that others are applied.
 func (j *journey) broken() {
 	j.Helper()
-	j.repo.Commit(map[string]string{"mail/audience/adults.predicate": "attr.age >= 18\nand attr.nothing = 1\n", "mail/audience/seniors.predicate": "attr.age >= 66\n"})
+	j.repo.Commit(map[string]string{"mail/audience/adults.predicate": "attr.age >= 18\nand attr.nothing = 1\n"})
 	j.sync()
+	j.repo.Commit(map[string]string{"mail/audience/seniors.predicate": "attr.age >= 66\n"})
+	j.sync() // the error of the other file is there still
 	if found := j.faults(); len(found) != 1 || found[0].Path != "audience/adults.predicate" || found[0].Line != 2 {
 		j.Errorf("diagnostics %+v", j.last.Diagnostics)
 	}

@@ -209,10 +209,14 @@ func isFaultOfSource(d definitions.Diagnostic) bool {
 	return d.Severity == definitions.Error && d.Line > 0
 }
 
-// diagnostics returns what is wrong with the files.
+// diagnostics returns what is wrong with the files. An error of a definition that is stored as invalid is
+// one at each sync, although the definition has not changed since the first.
 func (a *application) diagnostics() []definitions.Diagnostic {
 	all := slices.Clone(a.plan.Diagnostics)
 	for _, o := range a.plan.Objects {
+		if o.Action == plan.Unchanged {
+			o.Diagnostics = a.question.Faults[definitions.Ref{Kind: o.Kind, Key: o.Key}]
+		}
 		all = append(all, o.Diagnostics...)
 	}
 	return all

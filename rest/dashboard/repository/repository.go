@@ -190,8 +190,13 @@ func (h *Room) describe(ctx context.Context, data *page, c git.Connection) error
 	proposals, err := h.cfg.Settings.Store.Proposals(ctx, c.OrgID, maxProposals)
 	for _, p := range proposals {
 		shown := proposal{Title: p.Title, Branch: p.Branch, URL: p.URL, Words: string(p.State), Made: h.When(p.CreatedAt)}
-		if p.State == git.Open {
+		switch p.State {
+		case git.Open:
 			shown.Words, shown.Class = "awaits review", "live"
+		case git.Closed:
+			shown.Class = "sent"
+		case git.Merged:
+			shown.Class = "opened"
 		}
 		data.Proposals = append(data.Proposals, shown)
 	}
