@@ -1,30 +1,26 @@
 package github_test
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/git/github"
+	"github.com/mailhelm/mailhelm/core/git/github/githubtest"
 )
 
-var webhookSecret = []byte("secret of the webhook")
+const webhookSecret = "secret of the webhook"
 
 func sign(event, id, body string) github.Delivery {
-	mac := hmac.New(sha256.New, webhookSecret)
-	mac.Write([]byte(body))
-	return github.Delivery{Event: event, ID: id, Signature: "sha256=" + hex.EncodeToString(mac.Sum(nil)), Body: []byte(body)}
+	return github.Delivery{Event: event, ID: id, Signature: githubtest.Sign(webhookSecret, body), Body: []byte(body)}
 }
 
 const source = `"repository": {"full_name": "acme/definitions", "name": "definitions", "default_branch": "main"}, "installation": {"id": 99}`
 
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
-	d := github.NewDeliveries(webhookSecret, time.Now)
+	d := github.NewDeliveries([]byte(webhookSecret), time.Now)
 	one, all := github.Look{Installation: 99, Repository: "acme/definitions"}, github.Look{Installation: 99}
 	for name, c := range map[string]struct {
 		event, body string
@@ -61,7 +57,7 @@ func TestDeliveries(t *testing.T) {
 func TestSignaturesAndRepetitions(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	d := github.NewDeliveries(webhookSecret, func() time.Time { return now })
+	d := github.NewDeliveries([]byte(webhookSecret), func() time.Time { return now })
 	good := sign("ping", "1", `{}`)
 	for name, change := range map[string]func(*github.Delivery){
 		"none":       func(d *github.Delivery) { d.Signature = "" },
@@ -106,7 +102,7 @@ func FuzzDelivery(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, event, id, body string) {
-		d := github.NewDeliveries(webhookSecret, time.Now)
+		d := github.NewDeliveries([]byte(webhookSecret), time.Now)
 		look, err := d.Read(sign(event, id, body))
 		owner, name, found := strings.Cut(look.Repository, "/")
 		if look.Installation < 0 || look.Repository != "" && (look.Installation == 0 || !found || owner == "" || name == "" || strings.ContainsAny(look.Repository, "?#%\x00 ") || strings.Count(look.Repository, "/") != 1) {

@@ -2,11 +2,6 @@ package githubapp_test
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,10 +22,9 @@ import (
 const secret = "a secret of webhooks"
 
 func configured() config.Config {
-	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(githubtest.Key())})
 	return config.Config{
 		Clock: time.Now, Log: slog.New(slog.DiscardHandler),
-		GitHub: config.GitHub{App: githubtest.AppID, Key: string(key), WebhookSecret: secret},
+		GitHub: config.GitHub{App: githubtest.AppID, Key: githubtest.PEM(), WebhookSecret: secret},
 	}
 }
 
@@ -56,12 +50,10 @@ func (s *syncs) RequestSync(_ context.Context, orgID string) error {
 }
 
 func post(h http.Handler, event, id, body string) int {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(body))
 	r := httptest.NewRequest(http.MethodPost, "/github/webhook", strings.NewReader(body))
 	r.Header.Set("X-GitHub-Event", event)
 	r.Header.Set("X-GitHub-Delivery", id)
-	r.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	r.Header.Set("X-Hub-Signature-256", githubtest.Sign(secret, body))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w.Code

@@ -145,14 +145,14 @@ func TestJourney(t *testing.T) {
 		}
 		j.server.Decide(branch, true)
 		j.deliver(t, "pull_request", `"action": "closed", "pull_request": {"head": {"ref": "`+branch+`"}},`)
-		j.expect(t, "merged", git.Synced, "main two", "")
+		j.expect(t, "merged", git.Synced, "main three", "")
 		all, err := j.store.Proposals(t.Context(), j.org, 9)
 		if err != nil || len(all) != 1 || all[0].State != git.Merged || all[0].URL != opened.URL || all[0].Operation != "templates_author" {
 			t.Errorf("%+v %v", all, err)
 		}
 		j.server.SetDefaultBranch("trunk")
 		j.deliver(t, "repository", `"action": "edited",`)
-		j.expect(t, "renamed branch", git.Synced, "trunk two", "")
+		j.expect(t, "renamed branch", git.Synced, "trunk three", "")
 		j.server.EndTokens()
 		j.server.Refuse(func(shape string, w http.ResponseWriter, _ *http.Request) bool {
 			if shape == "token" {

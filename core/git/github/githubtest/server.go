@@ -2,10 +2,15 @@ package githubtest
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,6 +47,18 @@ var key = sync.OnceValue(func() *rsa.PrivateKey {
 
 // Key returns the private key of the app.
 func Key() *rsa.PrivateKey { return key() }
+
+// PEM returns the private key of the app in the form in which GitHub offers it for download.
+func PEM() string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(Key())}))
+}
+
+// Sign returns the header X-Hub-Signature-256 of a delivery of a webhook.
+func Sign(secret, body string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	_, _ = mac.Write([]byte(body)) // never fails
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
 
 // Pull is a pull request.
 type Pull struct {
@@ -179,10 +196,14 @@ func (s *Server) Pulls() []Pull {
 	return slices.Clone(s.pulls)
 }
 
-// Decide merges or closes the pull requests of a branch, and deletes the branch.
+// Decide merges or closes the pull requests of a branch, and deletes the branch. A merge gives the
+// default branch the files of the branch.
 func (s *Server) Decide(branch string, merged bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if tip := s.branches[branch]; merged && tip != "" {
+		s.branches[s.defaultBranch] = s.commit(s.commits[tip][0], []string{s.branches[s.defaultBranch], tip})
+	}
 	for i := range s.pulls {
 		if s.pulls[i].Head == branch {
 			s.pulls[i].State, s.pulls[i].Merged = "closed", merged
