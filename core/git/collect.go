@@ -39,6 +39,20 @@ const (
 	Submodule
 )
 
+// String returns the kind for a sentence, with its article.
+func (k EntryKind) String() string {
+	switch k {
+	case Folder:
+		return "a folder"
+	case Symlink:
+		return "a symbolic link"
+	case Submodule:
+		return "a submodule"
+	default:
+		return "a file"
+	}
+}
+
 // Entry is a path of a repository. Path is relative to the path prefix. ID is the id of the object.
 type Entry struct {
 	Path string
@@ -98,7 +112,7 @@ func (c *collector) add(ctx context.Context, e Entry, limit int64) error {
 	case Folder:
 		return nil
 	default:
-		c.refuse(e.Path, codeOf(e.Kind), "is "+nameOf(e.Kind)+", which is not followed; commit the file itself")
+		c.refuse(e.Path, codeOf(e.Kind), "is "+e.Kind.String()+", which is not followed; commit the file itself")
 		return nil
 	}
 	content, err := c.read(ctx, e, limit)
@@ -123,12 +137,12 @@ func (c *collector) nameBlocked(wanted names) {
 	for _, path := range wanted.sorted() {
 		for i := range len(path) {
 			if e, ok := c.blocked[path[:i]]; ok && path[i] == '/' && strings.Trim(path[i:], "/") != "" {
-				c.refuse(path, codeOf(e.Kind), "is in "+core.Quote(e.Path)+", which is "+nameOf(e.Kind)+"; commit the files themselves")
+				c.refuse(path, codeOf(e.Kind), "is in "+core.Quote(e.Path)+", which is "+e.Kind.String()+"; commit the files themselves")
 			}
 		}
 		if folder, ok := strings.CutSuffix(path, "/"); ok {
 			if e, ok := c.blocked[folder]; ok {
-				c.refuse(folder, codeOf(e.Kind), "is "+nameOf(e.Kind)+"; commit the files themselves")
+				c.refuse(folder, codeOf(e.Kind), "is "+e.Kind.String()+"; commit the files themselves")
 			}
 		}
 	}
@@ -155,13 +169,6 @@ func codeOf(k EntryKind) string {
 		return CodeSubmodule
 	}
 	return CodeSymlink
-}
-
-func nameOf(k EntryKind) string {
-	if k == Submodule {
-		return "a submodule"
-	}
-	return "a symbolic link"
 }
 
 // names are the paths that a manifest names. A path that ends in "/" is a folder.

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,6 +155,9 @@ func (s *Syncs) readAndApply(ctx context.Context, c *Connection) error {
 	if err != nil {
 		return err
 	}
+	if name := snapshot.Revision.Branch; !isStorable(name) {
+		return &Refusal{"The name of the default branch is " + core.Quote(strings.ToValidUTF8(name, "\uFFFD")) + ", which is not UTF-8. Rename the branch."}
+	}
 	report, err := s.apply(ctx, org, snapshot)
 	if err != nil {
 		return err
@@ -168,8 +170,8 @@ func (s *Syncs) readAndApply(ctx context.Context, c *Connection) error {
 		}}, diagnostics...)
 	}
 	c.Revision, c.Manifest = snapshot.Revision, snapshot.Tree[archive.ManifestPath]
-	if !utf8.Valid(c.Manifest) || bytes.IndexByte(c.Manifest, 0) >= 0 {
-		c.Manifest = nil // no JSON, and no database stores it as a text
+	if !isStorable(string(c.Manifest)) {
+		c.Manifest = nil // no JSON
 	}
 	c.TestData = testDataOf(snapshot.Tree)
 	c.Diagnostics = diagnostics[:min(len(diagnostics), maxDiagnostics)]
@@ -205,6 +207,9 @@ func (s *Syncs) apply(ctx context.Context, org core.Org, snapshot Snapshot) (Rep
 	}
 	return report, nil
 }
+
+// isStorable reports whether all databases can store a text of a repository.
+func isStorable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
 
 // openProposals returns the proposals that are not decided.
 func (s *Syncs) openProposals(ctx context.Context, orgID string) ([]Proposal, error) {

@@ -122,6 +122,20 @@ func isInvalid(err error) bool {
 	return err != nil && core.AsError(err).Code == core.CodeValidationFailed
 }
 
+// TestBranchThatNoDatabaseStores checks that a repository whose default branch has a name that is not UTF-8
+// fails with a reason: PostgreSQL would refuse the result of the sync.
+func TestBranchThatNoDatabaseStores(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"main\xff", "main\x00"} {
+		w := newWorld(t)
+		w.connect(t)
+		w.read = git.Snapshot{Revision: git.Revision{Branch: name, Commit: "c1", CommittedAt: now}, Tree: archive.Tree{archive.ManifestPath: []byte("{}")}}
+		if c, err := w.sync(t); err != nil || c.State != git.Failed || !strings.Contains(c.Failure, "Rename the branch") || strings.ContainsRune(c.Failure, 0) || w.applied != 0 {
+			t.Errorf("%q: %v, %s %q, applied %d times", name, err, c.State, c.Failure, w.applied)
+		}
+	}
+}
+
 func TestSync(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -60,7 +60,7 @@ type Settings struct {
 	GitHubKey           string   `name:"github-key" hidden:"" secret:"whole" group:"git"`
 	GitHubClientSecret  string   `name:"github-client-secret" hidden:"" secret:"whole" group:"git"`
 	GitHubWebhookSecret string   `name:"github-webhook-secret" hidden:"" secret:"whole" group:"git"`
-	GitFolder           string   `name:"git-folder" help:"Folder below which repositories with definitions may be. The user of the server reads them, and adds branches with proposals. Without it repositories are on other servers only." placeholder:"FOLDER" group:"git"`
+	GitFolder           string   `name:"git-folder" help:"Folder below which repositories with definitions may be. The user of the server reads them, and adds branches with proposals. Every organization of the server may connect each of them. Without it repositories are on other servers only." placeholder:"FOLDER" group:"git"`
 	GitNetworks         []string `name:"git-networks" help:"Private networks in CIDR form, separated by commas, in which servers with repositories may be, on any port. The public Internet is always allowed, on port 443." placeholder:"CIDR" group:"git"`
 
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`

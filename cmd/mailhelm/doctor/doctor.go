@@ -46,7 +46,8 @@ const checkTimeout = 10 * time.Second
 
 // Examine runs all checks on a configuration and returns their results in the order in
 // which they ran. file is the path of the configuration file, "" for none. The checks of
-// the database, Redis, the mail server and the ports may take ten seconds each.
+// the database, Redis, the mail server, the scanners, the app on GitHub and the ports may take ten
+// seconds each.
 func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -58,7 +59,7 @@ func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	e.dataFolder()
 	e.receiving()
 	e.certificate()
-	for _, examine := range []func(context.Context){e.database, e.redis, e.mail, e.scanners, e.ports} {
+	for _, examine := range []func(context.Context){e.database, e.redis, e.mail, e.scanners, e.gitHubApp, e.ports} {
 		bounded, cancel := context.WithTimeout(ctx, checkTimeout)
 		examine(bounded)
 		cancel()

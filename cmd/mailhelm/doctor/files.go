@@ -20,11 +20,17 @@ func (e *examination) configurationFile(path string) {
 	switch {
 	case err != nil:
 		e.add("configuration file", Fail, err.Error(), "")
-	case othersHaveAccess(info) && (e.cfg.MasterKey != "" || e.cfg.DatabaseURL != "" || e.cfg.RedisURL != "" || e.cfg.SystemSMTP != ""):
+	case othersHaveAccess(info) && e.hasSecrets():
 		e.add("configuration file", Warn, fmt.Sprintf("%s has mode %04o, and may contain secrets", path, info.Mode().Perm()), "chmod 600 "+path)
 	default:
 		e.add("configuration file", OK, path, "")
 	}
+}
+
+// hasSecrets reports whether a setting that can hold a secret is set.
+func (e *examination) hasSecrets() bool {
+	c := e.cfg
+	return c.MasterKey+c.DatabaseURL+c.RedisURL+c.SystemSMTP+c.RspamdURL+c.GitHub.Key+c.GitHub.ClientSecret+c.GitHub.WebhookSecret != ""
 }
 
 // dataFolder checks the permissions of the data folder, and the master key in it. It warns

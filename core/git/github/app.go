@@ -67,7 +67,7 @@ type client struct {
 	fetcher  *fetch.Fetcher
 
 	mu      sync.Mutex
-	known   about // the zero value before GitHub was asked
+	known   About // the zero value before GitHub was asked
 	tokens  map[tokenKey]*token
 	pausing map[int64]time.Time // when requests of a payer may begin again
 }
@@ -116,9 +116,4 @@ func (a *App) Close() { a.fetcher.CloseIdleConnections() }
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// refuse returns a Refusal.
-func refuse(format string, arguments ...any) error {
-	return &git.Refusal{Reason: fmt.Sprintf(format, arguments...)}
 }

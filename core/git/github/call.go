@@ -189,7 +189,7 @@ func (got answer) failure() error {
 func repositoryPath(location string) (string, error) {
 	owner, name, ok := strings.Cut(location, "/")
 	if !ok || !isName(owner) || !isName(name) {
-		return "", refuse("%s is not the name of a repository on GitHub. Connect the repository again.", core.Quote(location))
+		return "", git.Refuse("%s is not the name of a repository on GitHub. Connect the repository again.", core.Quote(location))
 	}
 	return "/repos/" + owner + "/" + name, nil
 }
@@ -233,13 +233,13 @@ func (a *client) onRepository(ctx context.Context, c git.Connection, r request) 
 func (got answer) refusal(c git.Connection) error {
 	switch got.Status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return refuse("The repository %s has another name now. Connect it again.", core.Quote(c.Location))
+		return git.Refuse("The repository %s has another name now. Connect it again.", core.Quote(c.Location))
 	case http.StatusNotFound:
-		return refuse("The repository %s does not exist, or the app may not use it. Change the installation on GitHub, or connect another repository.", core.Quote(c.Location))
+		return git.Refuse("The repository %s does not exist, or the app may not use it. Change the installation on GitHub, or connect another repository.", core.Quote(c.Location))
 	case http.StatusForbidden:
-		return refuse("GitHub does not permit this in the repository %s: %s. Check the permissions of the app.", core.Quote(c.Location), got.message())
+		return git.Refuse("GitHub does not permit this in the repository %s: %s. Check the permissions of the app.", core.Quote(c.Location), got.message())
 	case http.StatusUnauthorized, http.StatusUnavailableForLegalReasons, http.StatusConflict, http.StatusUnprocessableEntity:
-		return refuse("GitHub refuses this for the repository %s: %s.", core.Quote(c.Location), got.message())
+		return git.Refuse("GitHub refuses this for the repository %s: %s.", core.Quote(c.Location), got.message())
 	default:
 		return got.failure()
 	}

@@ -26,14 +26,17 @@ const (
 // personPayer is the payer of requests of people, who have their own limits; see Offers.
 const personPayer = -1
 
-// about is what GitHub says about the app.
-type about struct {
+// About is what GitHub says about the app. Slug is its name in addresses.
+type About struct {
+	ID       int64  `json:"id"`
+	Slug     string `json:"slug"`
 	ClientID string `json:"client_id"`
 	HTMLURL  string `json:"html_url"`
 }
 
-// about asks for the app, once.
-func (a *client) about(ctx context.Context) (about, error) {
+// About asks GitHub for the app, once. It fails with a *[git.Refusal] if GitHub does not accept the id
+// and the private key.
+func (a *client) About(ctx context.Context) (About, error) {
 	a.mu.Lock()
 	known := a.known
 	a.mu.Unlock()
@@ -42,18 +45,18 @@ func (a *client) about(ctx context.Context) (about, error) {
 	}
 	token, err := a.appToken()
 	if err != nil {
-		return about{}, err
+		return About{}, err
 	}
 	got, err := a.call(ctx, request{method: http.MethodGet, path: "/app", credential: token, payer: appPayer, want: http.StatusOK, into: &known})
 	switch {
 	case err != nil:
-		return about{}, err
+		return About{}, err
 	case got.Status == http.StatusUnauthorized, got.Status == http.StatusNotFound:
-		return about{}, refuse("GitHub does not accept the app of this server. Ask the operator to check the id and the private key of the app.")
+		return About{}, git.Refuse("GitHub does not accept the app of this server. Ask the operator to check the id and the private key of the app.")
 	case got.Status != http.StatusOK:
-		return about{}, got.failure()
-	case known.ClientID == "" || !strings.HasPrefix(known.HTMLURL, a.web+"/"):
-		return about{}, errors.New("github: the app has no client id or another address")
+		return About{}, got.failure()
+	case known.ID != a.cfg.ID || known.ClientID == "" || !strings.HasPrefix(known.HTMLURL, a.web+"/"):
+		return About{}, errors.New("github: the answer about the app has another id, another address, or no client id")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,7 +67,7 @@ func (a *client) about(ctx context.Context) (about, error) {
 // AuthorizeURL returns the page of GitHub on which a person confirms who they are. GitHub leads the
 // browser back to the address redirect, with a code and the state.
 func (a *App) AuthorizeURL(ctx context.Context, redirect, state string) (string, error) {
-	app, err := a.about(ctx)
+	app, err := a.About(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +77,7 @@ func (a *App) AuthorizeURL(ctx context.Context, redirect, state string) (string,
 // InstallURL returns the page of GitHub on which a person installs the app, and chooses its
 // repositories.
 func (a *App) InstallURL(ctx context.Context) (string, error) {
-	app, err := a.about(ctx)
+	app, err := a.About(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +157,7 @@ func (a *client) asPerson(ctx context.Context, token, path string, page int, int
 		return err
 	}
 	if got.Status != http.StatusOK {
-		return refuse("GitHub does not show the repositories of this person: %s. Try it again.", got.message())
+		return git.Refuse("GitHub does not show the repositories of this person: %s. Try it again.", got.message())
 	}
 	return nil
 }
@@ -163,12 +166,12 @@ func (a *client) asPerson(ctx context.Context, token, path string, page int, int
 func (a *client) personToken(ctx context.Context, redirect, code string) (string, error) {
 	const longest = 200
 	if a.cfg.ClientSecret == "" {
-		return "", refuse("This server has no client secret of the app, so no person can connect a repository of GitHub. Ask the operator to set it.")
+		return "", git.Refuse("This server has no client secret of the app, so no person can connect a repository of GitHub. Ask the operator to set it.")
 	}
 	if code == "" || len(code) > longest {
-		return "", refuse("The answer of GitHub has no code. Connect the repository again.")
+		return "", git.Refuse("The answer of GitHub has no code. Connect the repository again.")
 	}
-	app, err := a.about(ctx)
+	app, err := a.About(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -194,7 +197,7 @@ func (a *client) personToken(ctx context.Context, redirect, code string) (string
 		return "", fmt.Errorf("github: exchange the code of a person: status %d", got.Status)
 	}
 	if got.Status != http.StatusOK || answered.AccessToken == "" {
-		return "", refuse("GitHub does not accept the code of this sign-in, which works once and for ten minutes. Connect the repository again.")
+		return "", git.Refuse("GitHub does not accept the code of this sign-in, which works once and for ten minutes. Connect the repository again.")
 	}
 	return answered.AccessToken, nil
 }

@@ -29,7 +29,7 @@ func (a *App) Propose(ctx context.Context, c git.Connection, branch string, chan
 func (a *App) propose(ctx context.Context, c git.Connection, branch string, change core.RepositoryChange) (pull, error) {
 	for part := range strings.SplitSeq(branch, "/") {
 		if !isName(part) {
-			return pull{}, refuse("%s is not the name of a branch for a proposal.", core.Quote(branch))
+			return pull{}, git.Refuse("%s is not the name of a branch for a proposal.", core.Quote(branch))
 		}
 	}
 	newest, err := a.head(ctx, c)
@@ -37,7 +37,7 @@ func (a *App) propose(ctx context.Context, c git.Connection, branch string, chan
 		return pull{}, err
 	}
 	if branch == newest.branch {
-		return pull{}, refuse("%s is the default branch, which is never written.", core.Quote(branch))
+		return pull{}, git.Refuse("%s is the default branch, which is never written.", core.Quote(branch))
 	}
 	exists, err := a.hasBranch(ctx, c, branch)
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *App) newBranch(ctx context.Context, c git.Connection, branch string, ne
 		return err
 	}
 	if tree == newest.tree {
-		return refuse("The branch %s has this content already, so there is nothing to propose.", core.Quote(newest.branch))
+		return git.RefuseEmpty(newest.branch)
 	}
 	commit, err := a.create(ctx, c, "/git/commits", map[string]any{
 		"message": strings.TrimSpace(strings.TrimSpace(change.Title) + "\n\n" + strings.TrimSpace(change.Message)), "tree": tree, "parents": []string{newest.commit},
@@ -131,16 +131,16 @@ func (a *App) changedTree(ctx context.Context, c git.Connection, newest head, ch
 // does not exist. It makes the content.
 func (r *reader) changedEntry(ctx context.Context, name string, content []byte) (map[string]any, error) {
 	if reason := archive.CheckPath(name); reason != "" {
-		return nil, refuse("The file %s of the change %s.", core.Quote(name), reason)
+		return nil, git.RefusePath(name, reason)
 	}
 	before, at, err := r.find(ctx, name)
 	switch {
 	case err != nil:
 		return nil, err
 	case before != nil && at != name:
-		return nil, refuse("The change has files in %s, which is %s in the branch %s.", core.Quote(at), describe(before.kind()), core.Quote(r.head.branch))
+		return nil, git.RefuseBelow(at, before.kind(), r.head.branch)
 	case before != nil && before.kind() != git.File:
-		return nil, refuse("The change writes the file %s, which is no file in the branch %s.", core.Quote(name), core.Quote(r.head.branch))
+		return nil, git.RefuseNoFile(name, r.head.branch)
 	case before == nil && content == nil:
 		return nil, nil
 	}

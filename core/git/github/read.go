@@ -59,7 +59,7 @@ func (a *App) Fetch(ctx context.Context, c git.Connection, open []git.Proposal) 
 // explain returns a Refusal for an exceeded time, and other errors as they are.
 func explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return refuse("The repository was not read within %s. Connect a repository with fewer files, or name the folder of the definitions as the path prefix.", fetchTime)
+		return git.Refuse("The repository was not read within %s. Connect a repository with fewer files, or name the folder of the definitions as the path prefix.", fetchTime)
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func (a *App) head(ctx context.Context, c git.Connection) (head, error) {
 	case got.Status != http.StatusOK:
 		return head{}, got.refusal(c)
 	case !strings.EqualFold(about.FullName, c.Location):
-		return head{}, refuse("The repository %s has the name %s now. Connect it again.", core.Quote(c.Location), core.Quote(about.FullName))
+		return head{}, git.Refuse("The repository %s has the name %s now. Connect it again.", core.Quote(c.Location), core.Quote(about.FullName))
 	}
 	var branch struct {
 		Commit struct {
@@ -97,7 +97,7 @@ func (a *App) head(ctx context.Context, c git.Connection) (head, error) {
 	case err != nil:
 		return head{}, err
 	case got.Status == http.StatusNotFound:
-		return head{}, refuse("The repository %s has no commit on its default branch %s. Commit a %s there.", core.Quote(c.Location), core.Quote(about.DefaultBranch), "mailhelm.json")
+		return head{}, git.Refuse("The repository %s has no commit on its default branch %s. Commit a %s there.", core.Quote(c.Location), core.Quote(about.DefaultBranch), "mailhelm.json")
 	case got.Status != http.StatusOK:
 		return head{}, got.refusal(c)
 	}
@@ -166,7 +166,7 @@ func (r *reader) list(ctx context.Context, folder string, recursive bool) ([]lis
 	case got.Status != http.StatusOK:
 		return nil, got.refusal(r.c)
 	case tree.Truncated:
-		return nil, refuse("The folder of the path prefix in the branch %s has so many files that GitHub lists only a part (truncated). Name the folder of the definitions as the path prefix.", core.Quote(r.head.branch))
+		return nil, git.Refuse("The folder of the path prefix in the branch %s has so many files that GitHub lists only a part (truncated). Name the folder of the definitions as the path prefix.", core.Quote(r.head.branch))
 	}
 	return tree.Entries, nil
 }
@@ -182,7 +182,7 @@ func (r *reader) entries(ctx context.Context) ([]git.Entry, error) {
 		return nil, err
 	}
 	if len(all) > git.MaxEntries {
-		return nil, refuse("The branch %s has more than %d files below the path prefix. Name the folder of the definitions as the path prefix.", core.Quote(r.head.branch), git.MaxEntries)
+		return nil, git.RefuseEntries(r.head.branch)
 	}
 	entries := make([]git.Entry, 0, len(all))
 	for _, l := range all {
@@ -206,9 +206,9 @@ func (r *reader) folder(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case found == nil:
-		return "", refuse("The branch %s has no folder %s, which is the path prefix.", core.Quote(r.head.branch), core.Quote(r.c.PathPrefix))
+		return "", git.RefuseNoPrefix(r.head.branch, r.c.PathPrefix)
 	case found.kind() != git.Folder:
-		return "", refuse("In the path prefix %s, %s is not a folder but %s.", core.Quote(r.c.PathPrefix), core.Quote(at), describe(found.kind()))
+		return "", git.RefusePrefix(r.c.PathPrefix, at, found.kind())
 	}
 	return found.SHA, nil
 }
@@ -236,18 +236,6 @@ func (r *reader) find(ctx context.Context, name string) (*listed, string, error)
 			return &all[i], walked, nil
 		}
 		at, rest = all[i].SHA, next
-	}
-}
-
-// describe names a kind of entry that is no folder.
-func describe(k git.EntryKind) string {
-	switch k {
-	case git.Symlink:
-		return "a symbolic link"
-	case git.Submodule:
-		return "a submodule"
-	default:
-		return "a file"
 	}
 }
 

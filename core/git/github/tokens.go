@@ -38,7 +38,7 @@ var grant = map[string]string{"contents": "write", "pull_requests": "write", "me
 func (a *client) tokenFor(ctx context.Context, c git.Connection) (string, error) {
 	_, name, ok := strings.Cut(c.Location, "/")
 	if !ok || c.Installation <= 0 {
-		return "", refuse("%s is not the name of a repository on GitHub. Connect the repository again.", core.Quote(c.Location))
+		return "", git.Refuse("%s is not the name of a repository on GitHub. Connect the repository again.", core.Quote(c.Location))
 	}
 	key := tokenKey{c.Installation, strings.ToLower(c.Location)}
 	now := a.cfg.Clock()
@@ -102,13 +102,13 @@ func (a *client) forget(c git.Connection) {
 func tokenRefusal(answer answer, c git.Connection) error {
 	switch answer.Status {
 	case http.StatusUnauthorized:
-		return refuse("GitHub does not accept the app of this server. Ask the operator to check the id and the private key of the app.")
+		return git.Refuse("GitHub does not accept the app of this server. Ask the operator to check the id and the private key of the app.")
 	case http.StatusForbidden:
-		return refuse("The installation of the app is suspended on GitHub. Unsuspend it there.")
+		return git.Refuse("The installation of the app is suspended on GitHub. Unsuspend it there.")
 	case http.StatusNotFound:
-		return refuse("The app is not installed on GitHub any more. Connect the repository again.")
+		return git.Refuse("The app is not installed on GitHub any more. Connect the repository again.")
 	case http.StatusUnprocessableEntity:
-		return refuse("The app may not use the repository %s, or lacks the permission to read files and to open pull requests. Change the installation on GitHub. GitHub says: %s", core.Quote(c.Location), answer.message())
+		return git.Refuse("The app may not use the repository %s, or lacks the permission to read files and to open pull requests. Change the installation on GitHub. GitHub says: %s", core.Quote(c.Location), answer.message())
 	default:
 		return answer.failure()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
+	"github.com/mailhelm/mailhelm/core/git"
 )
 
 // The author of commits. The address belongs to no domain (RFC 2606), so that no service takes the
@@ -53,7 +54,7 @@ func (r *repository) commit(c core.RepositoryChange, at time.Time) (hash, *newOb
 	root := &change{folder: map[string]*change{}}
 	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
 		if reason := archive.CheckPath(name); reason != "" {
-			return hash{}, nil, refuse("The file %s of the change %s.", core.Quote(name), reason)
+			return hash{}, nil, git.RefusePath(name, reason)
 		}
 		root.put(strings.Split(name, "/"), c.Files[name])
 	}
@@ -63,7 +64,7 @@ func (r *repository) commit(c core.RepositoryChange, at time.Time) (hash, *newOb
 		return hash{}, nil, err
 	}
 	if tree == parent.TreeHash || tree.IsZero() {
-		return hash{}, nil, refuse("The branch %s has this content already, so there is nothing to propose.", core.Quote(r.branch))
+		return hash{}, nil, git.RefuseEmpty(r.branch)
 	}
 	by := object.Signature{Name: authorName, Email: authorEmail, When: at.UTC()}
 	message := strings.TrimSpace(strings.TrimSpace(c.Title)+"\n\n"+strings.TrimSpace(c.Message)) + "\n"
@@ -137,13 +138,13 @@ func (r *repository) changedEntry(before object.TreeEntry, name string, c *chang
 	exists := !before.Hash.IsZero()
 	if c.folder != nil {
 		if exists && before.Mode != filemode.Dir {
-			return before, refuse("The change has files in %s, which is %s in the branch %s.", core.Quote(name), describe(before.Mode), core.Quote(r.branch))
+			return before, git.RefuseBelow(name, kindOf(before.Mode), r.branch)
 		}
 		id, err := r.changed(before.Hash, c, added)
 		return object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: id}, err
 	}
 	if exists && before.Mode != filemode.Regular && before.Mode != filemode.Executable && before.Mode != filemode.Deprecated {
-		return before, refuse("The change writes the file %s, which is no file in the branch %s.", core.Quote(name), core.Quote(r.branch))
+		return before, git.RefuseNoFile(name, r.branch)
 	}
 	if c.content == nil {
 		return object.TreeEntry{}, nil

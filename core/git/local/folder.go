@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/git"
 )
 
 // openFolder opens a repository in a folder.
@@ -47,7 +48,7 @@ func unwritable(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, os.ErrPermission):
-		return refuse("The server may not write into the folder of the repository, so it cannot add a branch. Give the user of the server the permission.")
+		return git.Refuse("The server may not write into the folder of the repository, so it cannot add a branch. Give the user of the server the permission.")
 	default:
 		return fmt.Errorf("write into the repository: %w", err)
 	}
@@ -57,14 +58,14 @@ func unwritable(err error) error {
 // with all symbolic links resolved.
 func (h *Host) gitFolder(location string) (string, error) {
 	if h.cfg.Folder == "" {
-		return "", refuse("This server reads no repositories in folders. Its operator names the folder below which they are with --git-folder.")
+		return "", git.Refuse("This server reads no repositories in folders. Its operator names the folder below which they are with --git-folder.")
 	}
 	base, err := filepath.EvalSymlinks(h.cfg.Folder)
 	if err != nil {
 		return "", fmt.Errorf("folder of repositories: %w", err)
 	}
 	if !filepath.IsAbs(location) {
-		return "", refuse("The path %s is not absolute.", core.Quote(location))
+		return "", git.Refuse("The path %s is not absolute.", core.Quote(location))
 	}
 	folder, err := below(base, location)
 	if err != nil {
@@ -76,13 +77,13 @@ func (h *Host) gitFolder(location string) (string, error) {
 		}
 	}
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() || !exists(filepath.Join(folder, "HEAD")) || !exists(filepath.Join(folder, "objects")) {
-		return "", refuse("The folder %s is no Git repository. A linked working tree is none either; name the repository itself.", core.Quote(location))
+		return "", git.Refuse("The folder %s is no Git repository. A linked working tree is none either; name the repository itself.", core.Quote(location))
 	}
 	for name, what := range map[string]string{
 		"commondir": "a linked working tree", "objects/info/alternates": "a clone that shares the objects of another repository (--shared or --reference)",
 	} {
 		if exists(filepath.Join(folder, filepath.FromSlash(name))) {
-			return "", refuse("The repository %s is %s, which is not supported. Name a repository with its own objects.", core.Quote(location), what)
+			return "", git.Refuse("The repository %s is %s, which is not supported. Name a repository with its own objects.", core.Quote(location), what)
 		}
 	}
 	return folder, nil
@@ -91,7 +92,7 @@ func (h *Host) gitFolder(location string) (string, error) {
 // below returns a path with all symbolic links resolved. It refuses one that is not below base then,
 // with the same text as one that does not exist, so that callers learn nothing about other folders.
 func below(base, location string) (string, error) {
-	missing := refuse("The folder %s does not exist below the folder of repositories, which the operator of the server has set.", core.Quote(location))
+	missing := git.Refuse("The folder %s does not exist below the folder of repositories, which the operator of the server has set.", core.Quote(location))
 	resolved, err := filepath.EvalSymlinks(location)
 	if err != nil {
 		return "", missing
@@ -112,14 +113,14 @@ func exists(name string) bool {
 func checkFormat(store *filesystem.Storage) error {
 	cfg, err := store.Config()
 	if err != nil {
-		return refuse("The file config of the repository cannot be read.")
+		return git.Refuse("The file config of the repository cannot be read.")
 	}
 	extensions := cfg.Raw.Section("extensions")
 	if format := extensions.Option("objectFormat"); format != "" && format != "sha1" {
-		return refuse("The repository has object ids of the kind %s. Only sha1 is supported.", core.Quote(format))
+		return git.Refuse("The repository has object ids of the kind %s. Only sha1 is supported.", core.Quote(format))
 	}
 	if refs := extensions.Option("refStorage"); refs != "" && refs != "files" {
-		return refuse("The repository keeps references in the format %s. Only files is supported.", core.Quote(refs))
+		return git.Refuse("The repository keeps references in the format %s. Only files is supported.", core.Quote(refs))
 	}
 	return nil
 }
@@ -128,10 +129,10 @@ func checkFormat(store *filesystem.Storage) error {
 func (r *repository) readReferences(store *filesystem.Storage) error {
 	head, err := store.Reference(plumbing.HEAD)
 	if err != nil {
-		return refuse("The file HEAD of the repository cannot be read.")
+		return git.Refuse("The file HEAD of the repository cannot be read.")
 	}
 	if head.Type() != plumbing.SymbolicReference || !head.Target().IsBranch() {
-		return refuse("HEAD of the repository names no branch, so there is no default branch. Set one with git symbolic-ref HEAD refs/heads/main.")
+		return git.Refuse("HEAD of the repository names no branch, so there is no default branch. Set one with git symbolic-ref HEAD refs/heads/main.")
 	}
 	references, err := store.IterReferences()
 	if err != nil {
@@ -149,7 +150,7 @@ func (r *repository) readReferences(store *filesystem.Storage) error {
 	r.branch = head.Target().Short()
 	tip, ok := r.branches[r.branch]
 	if !ok {
-		return refuse("The default branch %s has no commit yet. Commit the files and push them.", core.Quote(r.branch))
+		return git.Refuse("The default branch %s has no commit yet. Commit the files and push them.", core.Quote(r.branch))
 	}
 	r.head = tip
 	return nil

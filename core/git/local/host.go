@@ -1,15 +1,19 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -73,6 +77,26 @@ func New(cfg Config) *Host {
 	}
 	dialer := net.Dialer{Timeout: cfg.MaxTime, KeepAlive: -1, Control: cfg.Guard.Control}
 	return &Host{cfg, newTransport(cfg, dialer.DialContext)}
+}
+
+// RemoveLeft removes temporary folders that were made before a time, by a process that was killed. A
+// folder in use is not older than Config.MaxTime.
+func (h *Host) RemoveLeft(before time.Time) error {
+	folder := cmp.Or(h.cfg.Scratch, os.TempDir())
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var failures []error
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), scratchPrefix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
+			failures = append(failures, os.RemoveAll(filepath.Join(folder, e.Name())))
+		}
+	}
+	return errors.Join(failures...)
 }
 
 // repository is an open repository.
@@ -172,12 +196,7 @@ func (h *Host) open(ctx context.Context, c git.Connection) (*repository, error) 
 // explain returns a Refusal for an exceeded time, and other errors as they are.
 func (h *Host) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return refuse("The repository was not read within %s. Make it smaller, or connect a repository with the definitions only.", h.cfg.MaxTime)
+		return git.Refuse("The repository was not read within %s. Make it smaller, or connect a repository with the definitions only.", h.cfg.MaxTime)
 	}
 	return err
-}
-
-// refuse returns a Refusal.
-func refuse(format string, arguments ...any) error {
-	return &git.Refusal{Reason: fmt.Sprintf(format, arguments...)}
 }

@@ -297,3 +297,42 @@ func TestRemoteRefuses(t *testing.T) {
 		t.Errorf("loopback: %v", err)
 	}
 }
+
+// TestUsualPort checks that an address with the port of https is one without a port: the connection is
+// refused, and not taken for a redirect to another server.
+func TestUsualPort(t *testing.T) {
+	t.Parallel()
+	c := git.Connection{Kind: git.Remote, Location: "https://127.0.0.1:443/a.git"}
+	_, err := local.New(config(t.TempDir(), gittest.Server{})).Fetch(t.Context(), c, nil)
+	if err == nil || strings.Contains(err.Error(), "redirects") {
+		t.Error(err)
+	}
+}
+
+// TestRemoveLeft removes the folder that a killed process left, and nothing else.
+func TestRemoveLeft(t *testing.T) {
+	t.Parallel()
+	folder, now := t.TempDir(), time.Now()
+	for name, age := range map[string]time.Duration{"mailhelm-git-old": 2 * time.Hour, "mailhelm-git-new": time.Minute, "objects": 2 * time.Hour} {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Join(path, "objects"), 0o700), os.Chtimes(path, now, now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "mailhelm-git-file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := local.New(local.Config{Scratch: folder}).RemoveLeft(now.Add(-time.Hour)); err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, "*"))
+	for i := range left {
+		left[i] = filepath.Base(left[i])
+	}
+	if want := []string{"mailhelm-git-file", "mailhelm-git-new", "objects"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("%v %v, want %v", left, err, want)
+	}
+	if err := local.New(local.Config{Scratch: filepath.Join(folder, "none")}).RemoveLeft(now); err != nil {
+		t.Error(err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/mailhelm/mailhelm/core/git"
 )
 
 // maxObjects is the maximum number of objects of a fetch.
@@ -23,7 +24,7 @@ func (h *Host) checkPack(ctx context.Context, pack *os.File) error {
 		return err
 	}
 	if count > maxObjects {
-		return refuse("The repository has more than %d files and folders.", maxObjects)
+		return git.Refuse("The repository has more than %d files and folders.", maxObjects)
 	}
 	for range count {
 		if err := ctx.Err(); err != nil {
@@ -43,7 +44,7 @@ func (h *Host) checkPack(ctx context.Context, pack *os.File) error {
 			size = start.resultSize()
 		}
 		if size > h.cfg.MaxObject {
-			return refuse("The repository has a file with more than %d MiB. Remove it, or connect a repository with the definitions only.", h.cfg.MaxObject>>20)
+			return git.Refuse("The repository has a file with more than %d MiB. Remove it, or connect a repository with the definitions only.", h.cfg.MaxObject>>20)
 		}
 	}
 	return nil

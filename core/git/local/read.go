@@ -12,7 +12,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/git"
 )
 
@@ -58,7 +57,7 @@ func (r *repository) encoded(kind plumbing.ObjectType, id hash, limit int64) (pl
 	size, err := r.objects.EncodedObjectSize(id)
 	switch {
 	case errors.Is(err, plumbing.ErrObjectNotFound):
-		return nil, refuse("The repository has no object %s, which it names. It may be damaged or a partial clone; repair it with git fsck.", id)
+		return nil, git.Refuse("The repository has no object %s, which it names. It may be damaged or a partial clone; repair it with git fsck.", id)
 	case err != nil:
 		return nil, err
 	case size > limit:
@@ -66,7 +65,7 @@ func (r *repository) encoded(kind plumbing.ObjectType, id hash, limit int64) (pl
 	}
 	found, err := r.objects.EncodedObject(kind, id)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, refuse("The object %s of the repository is no %s. The repository is damaged.", id, kind)
+		return nil, git.Refuse("The object %s of the repository is no %s. The repository is damaged.", id, kind)
 	}
 	return found, err
 }
@@ -75,7 +74,7 @@ func (r *repository) encoded(kind plumbing.ObjectType, id hash, limit int64) (pl
 func (r *repository) commitOf(id hash) (*object.Commit, error) {
 	encoded, err := r.encoded(plumbing.CommitObject, id, maxCommit)
 	if errors.Is(err, git.ErrTooLarge) {
-		return nil, refuse("The commit %s is larger than %d bytes.", id, maxCommit)
+		return nil, git.Refuse("The commit %s is larger than %d bytes.", id, maxCommit)
 	}
 	if err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func (r *repository) commitOf(id hash) (*object.Commit, error) {
 func (r *repository) treeOf(id hash) (*object.Tree, error) {
 	encoded, err := r.encoded(plumbing.TreeObject, id, maxTree)
 	if errors.Is(err, git.ErrTooLarge) {
-		return nil, refuse("A folder of the repository has a list of files with more than %d bytes.", maxTree)
+		return nil, git.Refuse("A folder of the repository has a list of files with more than %d bytes.", maxTree)
 	}
 	if err != nil {
 		return nil, err
@@ -122,10 +121,10 @@ func (r *repository) folder(root hash, prefix string) (*object.Tree, error) {
 	for part := range strings.SplitSeq(prefix, "/") {
 		i := slices.IndexFunc(tree.Entries, func(e object.TreeEntry) bool { return e.Name == part })
 		if i < 0 {
-			return nil, refuse("The branch %s has no folder %s, which is the path prefix.", core.Quote(r.branch), core.Quote(prefix))
+			return nil, git.RefuseNoPrefix(r.branch, prefix)
 		}
 		if tree.Entries[i].Mode != filemode.Dir {
-			return nil, refuse("In the path prefix %s, %s is not a folder but %s.", core.Quote(prefix), core.Quote(part), describe(tree.Entries[i].Mode))
+			return nil, git.RefusePrefix(prefix, part, kindOf(tree.Entries[i].Mode))
 		}
 		if tree, err = r.treeOf(tree.Entries[i].Hash); err != nil {
 			return nil, err
@@ -134,15 +133,17 @@ func (r *repository) folder(root hash, prefix string) (*object.Tree, error) {
 	return tree, nil
 }
 
-// describe names a kind of entry that is no folder.
-func describe(m filemode.FileMode) string {
+// kindOf returns the kind of an entry with a mode.
+func kindOf(m filemode.FileMode) git.EntryKind {
 	switch m {
+	case filemode.Dir:
+		return git.Folder
 	case filemode.Symlink:
-		return "a symbolic link"
+		return git.Symlink
 	case filemode.Submodule:
-		return "a submodule"
+		return git.Submodule
 	default:
-		return "a file"
+		return git.File
 	}
 }
 
@@ -161,18 +162,10 @@ func (w *walk) add(folder *object.Tree, at string) error {
 	}
 	for _, e := range folder.Entries {
 		if len(w.entries) >= git.MaxEntries {
-			return refuse("The branch %s has more than %d files below the path prefix. Name the folder of the definitions as the path prefix.", core.Quote(w.r.branch), git.MaxEntries)
+			return git.RefuseEntries(w.r.branch)
 		}
 		name := path.Join(at, e.Name)
-		found := git.Entry{Path: name, ID: e.Hash.String()}
-		switch e.Mode {
-		case filemode.Dir:
-			found.Kind = git.Folder
-		case filemode.Symlink:
-			found.Kind = git.Symlink
-		case filemode.Submodule:
-			found.Kind = git.Submodule
-		}
+		found := git.Entry{Path: name, Kind: kindOf(e.Mode), ID: e.Hash.String()}
 		// A name that no checkout could have is not resolved by path.Join.
 		if e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") || len(name) > maxPath {
 			continue

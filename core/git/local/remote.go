@@ -37,6 +37,9 @@ const (
 	maxHeader  = 64 << 10
 )
 
+// scratchPrefix begins the names of temporary folders.
+const scratchPrefix = "mailhelm-git-"
+
 // newTransport returns an HTTP transport that connects with dial. It uses no proxy, because the
 // address of the proxy would be checked and not that of the host.
 func newTransport(cfg Config, dial func(ctx context.Context, network, address string) (net.Conn, error)) http.RoundTripper {
@@ -111,9 +114,9 @@ type remote struct {
 func (h *Host) download(ctx context.Context, c git.Connection) (*repository, error) {
 	u, err := url.Parse(c.Location)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return nil, refuse("The address %s is no https URL without a user name.", core.Quote(c.Location))
+		return nil, git.Refuse("The address %s is no https URL without a user name.", core.Quote(c.Location))
 	}
-	inner := &bounded{h.transport, u.Host, h.cfg.MaxPack}
+	inner := &bounded{h.transport, strings.TrimSuffix(u.Host, ":443"), h.cfg.MaxPack} // as the client writes it
 	m := &remote{h: h, client: githttp.NewClient(&http.Client{Transport: inner}), location: c.Location}
 	if c.Secret != "" {
 		m.auth = &githttp.BasicAuth{Username: cmp.Or(c.Username, "git"), Password: c.Secret}
@@ -140,7 +143,7 @@ func (m *remote) open(ctx context.Context) (*repository, error) {
 	if r.branch, r.head, err = defaultBranch(m.reference, r.branches); err != nil {
 		return nil, err
 	}
-	scratch, err := os.MkdirTemp(m.h.cfg.Scratch, "mailhelm-git-")
+	scratch, err := os.MkdirTemp(m.h.cfg.Scratch, scratchPrefix+"*")
 	if err != nil {
 		return nil, fmt.Errorf("temporary folder: %w", err)
 	}
@@ -178,10 +181,10 @@ func defaultBranch(refs *packp.AdvRefs, branches map[string]hash) (string, hash,
 			if id, ok := branches[name.Short()]; ok {
 				return name.Short(), id, nil
 			}
-			return "", hash{}, refuse("The default branch %s has no commit yet. Commit the files and push them.", core.Quote(name.Short()))
+			return "", hash{}, git.Refuse("The default branch %s has no commit yet. Commit the files and push them.", core.Quote(name.Short()))
 		}
 	}
-	return "", hash{}, refuse("The server names no default branch. Set one in the settings of the repository, and push a commit to it.")
+	return "", hash{}, git.Refuse("The server names no default branch. Set one in the settings of the repository, and push a commit to it.")
 }
 
 // receive downloads a commit into the store.
@@ -253,7 +256,7 @@ func (m *remote) push(ctx context.Context, branch string, commit hash, added *ne
 	request.Packfile = io.NopCloser(&pack)
 	report, err := session.ReceivePack(ctx, request)
 	if report != nil && report.Error() != nil {
-		return refuse("The server of the repository did not take the branch %s: %s", core.Quote(branch), core.Quote(report.Error().Error()))
+		return git.Refuse("The server of the repository did not take the branch %s: %s", core.Quote(branch), core.Quote(report.Error().Error()))
 	}
 	return m.explain(err)
 }
@@ -264,17 +267,17 @@ func (m *remote) explain(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, errTooMuch):
-		return refuse("The repository is larger than %d MiB without its history. Connect a repository with the definitions only.", m.h.cfg.MaxPack>>20)
+		return git.Refuse("The repository is larger than %d MiB without its history. Connect a repository with the definitions only.", m.h.cfg.MaxPack>>20)
 	case errors.Is(err, errElsewhere):
-		return refuse("The server of the repository redirects to another one, which is not followed. Connect the address to which it redirects.")
+		return git.Refuse("The server of the repository redirects to another one, which is not followed. Connect the address to which it redirects.")
 	case errors.Is(err, outbound.ErrAddress), errors.Is(err, outbound.ErrPort):
-		return refuse("This server does not connect to the address of the repository: it is not on the public Internet, or has another port than 443. The operator can allow networks with --git-networks.")
+		return git.Refuse("This server does not connect to the address of the repository: it is not on the public Internet, or has another port than 443. The operator can allow networks with --git-networks.")
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
-		return refuse("The server of the repository refuses the credentials. Connect the repository again with a user name and a token that may read it and push branches.")
+		return git.Refuse("The server of the repository refuses the credentials. Connect the repository again with a user name and a token that may read it and push branches.")
 	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return refuse("The server has no repository at %s, or hides it without credentials.", core.Quote(m.location))
+		return git.Refuse("The server has no repository at %s, or hides it without credentials.", core.Quote(m.location))
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
-		return refuse("The repository has no commit yet. Commit the files and push them.")
+		return git.Refuse("The repository has no commit yet. Commit the files and push them.")
 	default:
 		return err
 	}

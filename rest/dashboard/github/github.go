@@ -86,7 +86,6 @@ type page struct {
 	Authorize, Install string
 	Form               frame.Form
 	Offers             []frame.Option
-	Prefix             string
 }
 
 // notices are the messages that the page shows after a change.

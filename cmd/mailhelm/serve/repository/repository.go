@@ -4,6 +4,8 @@ package repository
 
 import (
 	"context"
+	"log/slog"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
@@ -19,6 +21,9 @@ import (
 // httpsPort is the port of repositories on the public Internet.
 const httpsPort = 443
 
+// maxLeft is the age from which temporary folders of repositories are those of a killed process.
+const maxLeft = time.Hour
+
 // Parts are the parts of a server that know repositories. Open returns them.
 type Parts struct {
 	// Settings connects repositories, and Proposals proposes changes of them.
@@ -33,7 +38,8 @@ type Store interface {
 	git.Adoptions
 }
 
-// Open returns the parts. It makes no connection. app is nil if the operator has set up no app of GitHub.
+// Open returns the parts. It makes no connection, and removes what a killed process has left. app is nil if
+// the operator has set up no app of GitHub.
 func Open(cfg config.Config, store Store, queue jobs.Queue, app *github.App) (*Parts, error) {
 	networks, err := cfg.NetworksOfGit()
 	if err != nil {
@@ -42,6 +48,9 @@ func Open(cfg config.Config, store Store, queue jobs.Queue, app *github.App) (*P
 	plain := local.New(local.Config{
 		Folder: cfg.GitFolder, Scratch: cfg.DataDir, Guard: outbound.New(networks, httpsPort), RootCAs: cfg.GitCAs, Clock: cfg.Clock, Log: cfg.Log,
 	})
+	if err := plain.RemoveLeft(cfg.Clock().Add(-maxLeft)); err != nil {
+		cfg.Log.Warn("temporary folders of repositories not removed", slog.Any("cause", err))
+	}
 	p := &Parts{Settings: git.Settings{Store: store, Adoptions: store, Queue: queue, Clock: cfg.Clock}, cfg: cfg}
 	p.Proposals.Hosts = map[git.Kind]git.Host{}
 	p.add(git.Remote, plain)
