@@ -122,7 +122,7 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/templates", Operation: "templates_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/tags", Operation: "tags_list", Success: 200},
-	{Method: http.MethodGet, Path: "/v1/export", Operation: "bundles_export", Success: 200, Header: omittedHeader, Archive: true, Also: []int{http.StatusForbidden}},
+	{Method: http.MethodGet, Path: "/v1/export", Operation: "bundles_export", Success: 200, Header: omittedHeader, Archive: true, Also: []int{http.StatusForbidden, http.StatusConflict}},
 	{Method: http.MethodPost, Path: "/v1/import", Operation: "bundles_import", Success: 200, Bundle: true, QueryAlso: []string{"dry_run", "prune"}, MaxBody: maxBundle, Also: []int{http.StatusForbidden, http.StatusConflict}},
 	{Method: http.MethodGet, Path: "/v1/assets", Operation: "assets_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/assets/{id}", Operation: "assets_get", Success: 200},

@@ -3,9 +3,12 @@ package bundles
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -238,4 +241,57 @@ func TestExportByScope(t *testing.T) {
 			t.Errorf("%d %s %s", none.Status, none.Body, none.Header)
 		}
 	})
+}
+
+// TestExportOfALostImage checks that an export without the content of an image is refused with its path,
+// because it would look complete, and that it works again when another image is at the path. The other
+// sections can be exported in between.
+func TestExportOfALostImage(t *testing.T) {
+	t.Parallel()
+	product.Once(t, func(t *testing.T, p *product.Product) {
+		const first, second = `<svg xmlns="http://www.w3.org/2000/svg"/>`, `<svg xmlns="http://www.w3.org/2000/svg" width="1"/>`
+		imported := func(image string) {
+			t.Helper()
+			d := map[string]any{"manifest": map[string]any{"images": []string{"static/logo.svg"}}, "files": map[string]string{"static/logo.svg": image}}
+			if i := importJSON(t, p, p.Live.APIKey, "?dry_run=false", d); !i.Applied {
+				t.Fatalf("%+v", faults(i))
+			}
+		}
+		imported(first)
+		lose(t, p.DataDir, first)
+		for _, accept := range []string{"application/json", "application/zip"} {
+			a := export(t, p, p.Live.APIKey, accept)
+			if a.Status != http.StatusConflict || !strings.Contains(a.Body, "static/logo.svg") || !strings.Contains(a.Body, "api.assets.view") {
+				t.Errorf("%s: %d %s", accept, a.Status, a.Body)
+			}
+		}
+		others := core.AllScopes().Strings()
+		others = slices.DeleteFunc(others, func(s string) bool { return s == "api.assets.view" })
+		if e, _ := decode(t, export(t, p, p.Token(t, p.BaseURL, others...), "")); !slices.Equal(e.Omitted, []string{"images"}) {
+			t.Errorf("the others: omitted %v", e.Omitted)
+		}
+		imported(second)
+		if _, tree := decode(t, export(t, p, p.Live.APIKey, "")); string(tree["static/logo.svg"]) != second {
+			t.Errorf("replaced: %q", tree["static/logo.svg"])
+		}
+	})
+}
+
+// lose deletes the files with a content below a folder.
+func lose(t *testing.T, folder, content string) {
+	t.Helper()
+	lost := 0
+	err := filepath.WalkDir(filepath.Join(folder, "objects"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != content {
+			return err
+		}
+		lost++
+		return os.Remove(path)
+	})
+	if err != nil || lost != 1 {
+		t.Fatalf("%d files are lost: %v", lost, err)
+	}
 }

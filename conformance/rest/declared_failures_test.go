@@ -115,7 +115,9 @@ func provokedElsewhere(operation string, code core.Code) bool {
 		return operation == "inbound_domains_create"
 	case core.CodeInvalidScope: // needs a credential that may read nothing: conformance/bundles, TestExportByScope
 		return operation == "bundles_export" || operation == "bundles_import"
-	case core.CodeConflict, core.CodeTestEnvironmentForbidden: // TestImportByScope, and TestImportWithARepository
+	case core.CodeConflict: // there too, TestImportWithARepository and TestExportOfALostImage
+		return operation == "bundles_export" || operation == "bundles_import"
+	case core.CodeTestEnvironmentForbidden: // there too, TestImportByScope
 		return operation == "bundles_import"
 	}
 	return false

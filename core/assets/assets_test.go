@@ -226,20 +226,38 @@ func TestFailedPut(t *testing.T) {
 	}
 }
 
-// TestChangedObject refuses an object that another program has replaced in the store.
-func TestChangedObject(t *testing.T) {
+// TestLostContents checks that images whose objects another program has replaced, shortened or deleted are
+// named, and that no content is returned in their place.
+func TestLostContents(t *testing.T) {
 	t.Parallel()
 	f, ctx := newFixture(t, storagetest.SQLite(t)), t.Context()
-	if err := f.Put(ctx, f.org, []assets.Image{{Path: "a.svg", Content: picture("a")}}); err != nil {
+	images := []assets.Image{{Path: "a.svg", Content: picture("a")}, {Path: "b.svg", Content: picture("b")}, {Path: "again.svg", Content: picture("a")}}
+	if err := f.Put(ctx, f.org, images); err != nil {
 		t.Fatal(err)
 	}
-	other := picture("b")
-	key := objects.AssetKey(f.org, assets.Hash(picture("a")))
-	if err := f.stores.files.Of(f.org).Put(ctx, key, bytes.NewReader(other), int64(len(other)), ""); err != nil {
+	store, key := f.stores.files.Of(f.org), objects.AssetKey(f.org, assets.Hash(picture("a")))
+	put := func(content []byte) func() error {
+		return func() error { return store.Put(ctx, key, bytes.NewReader(content), int64(len(content)), "") }
+	}
+	for name, lose := range map[string]func() error{
+		"replaced": put(picture("x")), "shortened": put([]byte("<svg/>")), "deleted": func() error { return store.Delete(ctx, key) },
+	} {
+		if err := lose(); err != nil {
+			t.Fatal(err)
+		}
+		contents, err := f.Contents(ctx, f.org, 1<<20)
+		if e := core.AsError(err); e.Code != core.CodeConflict || !errors.Is(err, assets.ErrLost) || !strings.Contains(e.Message, `"a.svg", "again.svg"`) || strings.Contains(e.Message, "b.svg") {
+			t.Errorf("%s: %v, read %q", name, err, contents)
+		}
+		if content, err := f.ContentAt(ctx, f.org, "a.svg"); !errors.Is(err, assets.ErrLost) {
+			t.Errorf("%s: %v, read %q", name, err, content)
+		}
+	}
+	if err := put(picture("a"))(); err != nil { // restored from a backup
 		t.Fatal(err)
 	}
-	if contents, err := f.Contents(ctx, f.org, 1<<20); err == nil {
-		t.Errorf("read %q", contents)
+	if contents, err := f.Contents(ctx, f.org, 1<<20); err != nil || len(contents) != 3 || !bytes.Equal(contents["again.svg"], picture("a")) {
+		t.Errorf("restored: %q %v", contents, err)
 	}
 }
 

@@ -64,7 +64,12 @@ func (p *Public) Open(ctx context.Context, copies []Owned) (io.ReadCloser, error
 	return nil, errors.Join(failures...)
 }
 
-// openContent opens a content in an object store.
+// ErrLost is the error of a content that its object store does not have any more, or has changed.
+// The operator can restore the object; trying again does not help.
+var ErrLost = errors.New("the content of the image is lost")
+
+// openContent opens a content in an object store. It fails with ErrLost if the store does not have it, and
+// a read does if the object has another content.
 func openContent(ctx context.Context, stores objects.Stores, orgID, storeID, hash string, size int) (io.ReadCloser, error) {
 	store, err := stores.At(ctx, orgID, storeID)
 	var object io.ReadCloser
@@ -72,7 +77,7 @@ func openContent(ctx context.Context, stores objects.Stores, orgID, storeID, has
 		object, err = store.Open(ctx, objects.AssetKey(orgID, hash))
 	}
 	if core.IsNotFound(err) { // the image exists, so its caller must not get this error
-		return nil, fmt.Errorf("image %s: the store %s of the organization %s does not have it", hash, storeID, orgID)
+		return nil, fmt.Errorf("image %s: the store %s of the organization %s does not have it: %w", hash, storeID, orgID, ErrLost)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("image %s: %w", hash, unavailable(err))
@@ -102,11 +107,11 @@ func (v *verified) Read(b []byte) (int, error) {
 	v.left -= n
 	switch {
 	case v.left == 0 && hex.EncodeToString(v.sum.Sum(nil)) != v.want:
-		return 0, fmt.Errorf("image %s: the object has another content", v.want)
+		return 0, fmt.Errorf("image %s: the object has another content: %w", v.want, ErrLost)
 	case v.left == 0:
 		return n, nil
 	case errors.Is(err, io.EOF):
-		return n, fmt.Errorf("image %s: the object is too short: %w", v.want, io.ErrUnexpectedEOF)
+		return n, fmt.Errorf("image %s: the object is too short: %w", v.want, ErrLost)
 	}
 	return n, err
 }

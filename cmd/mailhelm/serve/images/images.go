@@ -5,6 +5,7 @@ package images
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
@@ -47,11 +48,11 @@ func Resolve(all *assets.Assets) templates.Images {
 const maxDataURL = 512 << 10
 
 // DataURL returns the function that returns images for previews, whose pages may load nothing from
-// other places; see [templates.Config].
+// other places; see [templates.Config]. A preview has no image whose content is lost.
 func DataURL(all *assets.Assets) func(ctx context.Context, orgID, path string) (string, error) {
 	return func(ctx context.Context, orgID, path string) (string, error) {
 		content, err := all.ContentAt(ctx, orgID, path)
-		if core.IsNotFound(err) || err == nil && len(content) > maxDataURL {
+		if core.IsNotFound(err) || errors.Is(err, assets.ErrLost) || err == nil && len(content) > maxDataURL {
 			return "", nil
 		}
 		if err != nil {
