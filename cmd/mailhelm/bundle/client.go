@@ -23,8 +23,9 @@ import (
 const (
 	// timeout limits a call. Applying a bundle of two thousand files takes minutes.
 	timeout = 10 * time.Minute
-	// maxAnswer is the maximum number of bytes of an answer that are read.
-	maxAnswer = 64 << 20
+	// maxAnswer is the maximum number of bytes of an answer. The archive of an export has all files
+	// and their names.
+	maxAnswer = archive.MaxContent + 8<<20
 	zipType   = "application/zip"
 	// omittedHeader has the sections that an export leaves out.
 	omittedHeader = "X-Service-Omitted"
@@ -123,9 +124,12 @@ func (s server) call(p *cli.Program, method, target, accept string, packed []byt
 		return nil, nil, s.unanswered(p, err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
 		return nil, nil, fmt.Errorf("the answer ended early: %w", err)
+	case len(answer) > maxAnswer:
+		return nil, nil, fmt.Errorf("the answer of %s has more than %d bytes: check --server", s.Server, maxAnswer)
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
 		return nil, nil, refusal(response, answer)

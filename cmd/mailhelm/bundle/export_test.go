@@ -2,11 +2,14 @@ package bundle_test
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +86,24 @@ func TestExport(t *testing.T) {
 		t.Errorf("written outside: %v, %v", entries, err)
 	}
 	run(t, serve(t, `{"code":"invalid_scope","detail":"No scope.","next_step":"Add one."}`).URL, "diff", folder, "--server", exports(t, exported(), "")).expect(t, cli.ExitOK)
+}
+
+// TestLargeExport writes an export that is larger than an import may be, because images came one bundle
+// at a time.
+func TestLargeExport(t *testing.T) {
+	t.Parallel()
+	set := &definitions.Set{Declared: map[definitions.Kind]bool{definitions.KindImage: true}}
+	content := make([]byte, archive.MaxFile)
+	random := rand.NewChaCha8([32]byte{1})
+	for i := range archive.MaxPacked/archive.MaxFile + 1 {
+		_, _ = random.Read(content) // never fails
+		set.Images = append(set.Images, definitions.Image{Path: fmt.Sprintf("static/%d.png", i), Content: slices.Clone(content)})
+	}
+	folder := t.TempDir()
+	run(t, exports(t, set, ""), "export", folder).expect(t, cli.ExitOK, "6 files created")
+	if got := read(t, folder, "static/4.png"); got != string(set.Images[4].Content) {
+		t.Errorf("the last image has %d bytes", len(got))
+	}
 }
 
 func TestDiff(t *testing.T) {
