@@ -23,6 +23,9 @@ type Call struct {
 	// Now is the instant at which the call began. Most records that the call stores have
 	// this time. Contacts and list memberships have the time at which they are written.
 	Now time.Time
+	// Files are the files of an archive that the caller sent in place of a JSON body, by their
+	// paths; nil for a JSON body. The arguments are then those of the query.
+	Files map[string][]byte
 
 	subject string
 	after   []func()

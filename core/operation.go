@@ -112,8 +112,8 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	if op.ReachesPeople && op.Effect == Reads {
 		panic(fmt.Sprintf("core: operation %q is a read and reaches people", op.Name))
 	}
-	d := &declared[In, Out]{op: op}
 	in := reflect.TypeFor[In]()
+	d := &declared[In, Out]{op: op, holdsAny: holdsAny(in)}
 	out := reflect.TypeFor[Out]()
 	for _, s := range []Surface{REST, Agent} {
 		d.input[surfaceIndex(s)] = mustSchema(in, s, closed)
@@ -125,11 +125,12 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 }
 
 type declared[In, Out any] struct {
-	op     Op[In, Out]
-	input  [2]*Schema
-	output [2]*Schema
-	views  [2]viewer
-	texts  [2][]Text
+	op       Op[In, Out]
+	holdsAny bool // of In
+	input    [2]*Schema
+	output   [2]*Schema
+	views    [2]viewer
+	texts    [2][]Text
 }
 
 func surfaceIndex(s Surface) int {
@@ -161,14 +162,33 @@ func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// UseNumber keeps all digits of numbers in members that accept any JSON.
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
 	var in In
-	if err := decoder.Decode(&in); err != nil {
+	if d.holdsAny {
+		// UseNumber keeps all digits of numbers in members that accept any JSON.
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		err = decoder.Decode(&in)
+	} else {
+		err = json.Unmarshal(raw, &in) // which does not copy raw, as a decoder does
+	}
+	if err != nil {
 		return nil, decodeError(err)
 	}
 	return in, nil
+}
+
+// holdsAny reports whether a value of type t can hold values of any type.
+func holdsAny(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return holdsAny(t.Elem())
+	case reflect.Struct:
+		return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.IsExported() && holdsAny(f.Type) })
+	default:
+		return false
+	}
 }
 
 func (d *declared[In, Out]) Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error) {

@@ -30,6 +30,12 @@ const (
 	// expensiveRetry is the Retry-After of an expensive read that was refused because too
 	// many other reads wait, or because it waited too long.
 	expensiveRetry = 5 * time.Second
+	// largeSlots is the number of large calls of this process that run at the same time; see
+	// [Catalogue.EnterLarge]. One needs up to about 150 MB.
+	largeSlots = 4
+	// largeWait is the longest time for which a large call waits to start. The time for reading a
+	// request includes it, so it is short.
+	largeWait = 5 * time.Second
 )
 
 // bulkhead limits the number of expensive reads that run at the same time, so that one
@@ -60,11 +66,23 @@ func (g *Guard) RunExpensive(ctx context.Context, orgID string, f func(context.C
 	return err
 }
 
-// slots limits the number of expensive reads that run at the same time; each needs one of
+// EnterLarge waits for a slot for a large call of an organization: one whose request or answer may have
+// many megabytes, which are in memory as long as it runs. The caller reads the request afterwards, and
+// calls leave once when the answer is sent. EnterLarge fails with core.CodeOverloaded if too many calls
+// wait or the wait takes too long, and with the error of ctx if ctx ends.
+func (c *Catalogue) EnterLarge(ctx context.Context, orgID string) (leave func(), err error) {
+	if err := c.guard.large.enter(ctx, orgID); err != nil {
+		return nil, err
+	}
+	return func() { c.guard.large.leave(orgID) }, nil
+}
+
+// slots limits the number of calls of one kind that run at the same time; each needs one of
 // the slots. Each organization has a queue of its own. A free slot goes to the
 // organizations in rotation, however long their queues are.
 type slots struct {
 	inAll, perOrg int
+	longest       time.Duration // for which a call waits
 
 	mu      sync.Mutex
 	running int
@@ -83,18 +101,15 @@ type orgSlots struct {
 	waiting []chan struct{}
 }
 
-func newSlots(inAll int) *slots {
-	if inAll == 0 {
-		inAll = expensiveSlots
-	}
+func newSlots(inAll int, longest time.Duration) *slots {
 	// One organization can use at most expensivePerOrg slots, and at least one slot is
 	// left for other organizations. If there is a single slot, every organization can use
 	// it.
-	return &slots{inAll: inAll, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
+	return &slots{inAll: inAll, longest: longest, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
 }
 
 // enter waits until the organization gets a slot. It fails with core.CodeOverloaded if the
-// queue is full or the wait exceeds expensiveWait, and with the error of ctx if ctx ends.
+// queue is full or the wait is too long, and with the error of ctx if ctx ends.
 // After a nil error the caller must call leave.
 func (s *slots) enter(ctx context.Context, orgID string) error {
 	s.mu.Lock()
@@ -124,7 +139,7 @@ func (s *slots) enter(ctx context.Context, orgID string) error {
 }
 
 func (s *slots) await(ctx context.Context, orgID string, ready chan struct{}) error {
-	timer := time.NewTimer(expensiveWait)
+	timer := time.NewTimer(s.longest)
 	defer timer.Stop()
 	var err error
 	select {
@@ -189,11 +204,11 @@ func (s *slots) forget(orgID string) {
 	}
 }
 
-// register registers two gauges: the number of running and of waiting expensive reads.
-func (s *slots) register(r prometheus.Registerer) {
+// register registers two gauges with a name: the number of running and of waiting calls.
+func (s *slots) register(r prometheus.Registerer, name, what string) {
 	for state, n := range map[string]*int{"running": &s.running, "waiting": &s.waiting} {
 		opts := prometheus.GaugeOpts{
-			Name: "mailhelm_expensive_reads", Help: "Expensive reads by state: running in a slot, waiting for one.",
+			Name: name, Help: what + " by state: running in a slot, waiting for one.",
 			ConstLabels: prometheus.Labels{"state": state},
 		}
 		r.MustRegister(prometheus.NewGaugeFunc(opts, func() float64 {

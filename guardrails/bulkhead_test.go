@@ -229,3 +229,42 @@ func TestExpensiveCallsWait(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeCalls checks that four large calls run at a time, two of one organization. Another one waits for
+// five seconds, and is refused then.
+func TestLargeCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newReads(1).guard.Catalogue(nil)
+		enter := func(org string) (func(), error, time.Duration) {
+			began := time.Now()
+			leave, err := c.EnterLarge(t.Context(), org)
+			return leave, err, time.Since(began)
+		}
+		var held []func()
+		for _, org := range []string{"a", "a", "b", "b"} {
+			leave, err, waited := enter(org)
+			if err != nil || waited != 0 {
+				t.Fatalf("%s: %v after %v", org, err, waited)
+			}
+			held = append(held, leave)
+		}
+		for _, org := range []string{"a", "c"} {
+			if _, err, waited := enter(org); !isRefusedAs(err, core.CodeOverloaded) || waited != 5*time.Second {
+				t.Errorf("%s: %v after %v", org, err, waited)
+			}
+		}
+		waiting := make(chan error)
+		go func() { _, err := c.EnterLarge(t.Context(), "c"); waiting <- err }()
+		synctest.Wait()
+		held[0]()
+		if err := <-waiting; err != nil {
+			t.Errorf("after a slot was released: %v", err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.EnterLarge(gone, "d"); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that is gone: %v", err)
+		}
+	})
+}

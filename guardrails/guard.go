@@ -1,6 +1,7 @@
 package guardrails
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,12 +71,12 @@ type Config struct {
 }
 
 // Guard has the state that all calls share: the configuration, the rate limits, the metrics
-// and the slots for expensive reads.
+// and the slots for expensive reads and large calls.
 type Guard struct {
 	Config
-	buckets   Buckets
-	metrics   *metrics
-	expensive *slots
+	buckets          Buckets
+	metrics          *metrics
+	expensive, large *slots
 }
 
 // New returns a Guard and registers its metrics. It panics if it is called a second time
@@ -85,9 +86,10 @@ func New(cfg Config) *Guard {
 	if cfg.SharedBuckets != nil {
 		buckets = newSharedBuckets(cfg)
 	}
-	expensive := newSlots(cfg.ExpensiveSlots)
-	expensive.register(cfg.Metrics)
-	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics), expensive: expensive}
+	expensive, large := newSlots(cmp.Or(cfg.ExpensiveSlots, expensiveSlots), expensiveWait), newSlots(largeSlots, largeWait)
+	expensive.register(cfg.Metrics, "mailhelm_expensive_reads", "Expensive reads")
+	large.register(cfg.Metrics, "mailhelm_large_calls", "Imports and exports of bundles")
+	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics), expensive: expensive, large: large}
 }
 
 // Request is one call of an operation, as REST or MCP received it.
@@ -97,6 +99,9 @@ type Request struct {
 	RequestID string
 	// Arguments is a JSON object with the arguments; empty means that there are none.
 	Arguments json.RawMessage
+	// Files are the files of an archive that the caller sent in place of a JSON body; see
+	// [core.Call].
+	Files map[string][]byte
 	// IdempotencyKey is the idempotency key that the caller sent, "" if it sent none.
 	IdempotencyKey string
 	// Confirmation is the confirmation token from an earlier response, "" if the caller sent
@@ -185,7 +190,7 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 	g := o.guard
 	p := &passage{
 		guard: g, op: o.op, info: o.info, req: req, at: -1,
-		call: &core.Call{Principal: req.Principal, Surface: req.Surface, RequestID: req.RequestID, Now: g.Clock()},
+		call: &core.Call{Principal: req.Principal, Surface: req.Surface, RequestID: req.RequestID, Now: g.Clock(), Files: req.Files},
 	}
 	ctx, span := g.startSpan(ctx, p)
 	err := p.run(ctx)

@@ -145,9 +145,6 @@ func appendText(object []byte, field, text string) ([]byte, error) {
 // withBody returns the arguments of an operation: the path parameters, then the members of
 // the JSON body. The operation checks the result.
 func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error) {
-	if len(m.QueryAlso) > 0 {
-		return m.withBodyAndQuery(c)
-	}
 	if err := refuseQuery(c.Request.URL.RawQuery); err != nil {
 		return nil, err
 	}

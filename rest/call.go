@@ -13,7 +13,9 @@ import (
 // answer. An unauthenticated request's body is not read.
 func (s *Server) call(m *mount) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		request := s.admit(c, m)
+		var held slot
+		defer held.release()
+		request := s.admit(c, m, &held)
 		if request == nil {
 			return
 		}
@@ -26,20 +28,34 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 	}
 }
 
+// slot is what a call of a large route holds from before its body is read until its answer is written. The
+// zero value is none.
+type slot struct{ leave func() }
+
+// release releases the slot. Refusals can panic, so it is deferred before there is one.
+func (s *slot) release() {
+	if s.leave != nil {
+		s.leave()
+	}
+}
+
 // admit returns the input for the operation's guardrails. If it refuses the request, it has
-// answered it, and returns nil.
-func (s *Server) admit(c *gin.Context, m *mount) (request *guardrails.Request) {
+// answered it, and returns nil. It sets held if the route is large.
+func (s *Server) admit(c *gin.Context, m *mount, held *slot) (request *guardrails.Request) {
 	if m.waits {
-		apart.Run(func() { request = s.authenticate(c, m) })
+		apart.Run(func() { request = s.authenticate(c, m, held) })
 		return request
 	}
-	return s.authenticate(c, m)
+	return s.authenticate(c, m, held)
 }
 
 // authenticate is admit on the stack of the caller.
-func (s *Server) authenticate(c *gin.Context, m *mount) *guardrails.Request {
+func (s *Server) authenticate(c *gin.Context, m *mount, held *slot) *guardrails.Request {
 	admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
 	admission.Rate.Headers(c.Writer.Header().Set)
+	if err == nil && m.isLarge() && m.operation.CheckAllowed(admission.Principal) == nil {
+		held.leave, err = s.cfg.Catalogue.EnterLarge(c.Request.Context(), admission.Principal.Org.ID)
+	}
 	if err != nil {
 		s.refuse(c, m, err)
 		return nil
@@ -66,6 +82,10 @@ func (m *mount) request(c *gin.Context, p core.Principal) (guardrails.Request, e
 			return r, err
 		}
 		r.IdempotencyKey = key
+	}
+	if len(m.QueryAlso) > 0 {
+		err := m.readBundle(c, &r)
+		return r, err
 	}
 	arguments, err := m.arguments(c)
 	r.Arguments = arguments

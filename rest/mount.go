@@ -31,6 +31,10 @@ type mount struct {
 	waits bool
 }
 
+// isLarge reports whether a request or an answer of the route may have many megabytes, so that only a few
+// such calls may run at the same time.
+func (m *mount) isLarge() bool { return m.Bundle || m.Archive }
+
 // pathMember is a member of an operation's input that is a path parameter.
 type pathMember struct {
 	name   string

@@ -42,20 +42,29 @@ func TestLongNumbersCostNoTime(t *testing.T) {
 }
 
 // TestManyMistakesCostNoMemory checks the memory that one request with up to 500,000
-// invalid array elements allocates; the limit is costMemory. If the schema library built an
+// invalid elements allocates; the limit is costMemory. If the schema library built an
 // error of some 800 bytes for each element, that would be 400 MB, although an answer lists
 // only twenty errors.
 func TestManyMistakesCostNoMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	p := product.Start(t, product.Options{})
 	c := caller{p, p.Live.APIKey}
-	for name, body := range map[string]string{
-		"numbers for strings":   `{"lists":[1` + strings.Repeat(",1", 500000) + `]}`,
-		"numbers for choices":   `{"topic_preferences":[1` + strings.Repeat(",1", 500000) + `]}`,
-		"choices without topic": `{"topic_preferences":[{}` + strings.Repeat(",{}", 340000) + `]}`,
+	var members strings.Builder
+	for i := range 500_000 {
+		fmt.Fprintf(&members, `,"%x":1`, i)
+	}
+	const contact, bundle = "PUT /v1/contacts/x@example.com", "POST /v1/import"
+	for name, call := range map[string][2]string{
+		"numbers for strings":       {contact, `{"lists":[1` + strings.Repeat(",1", 500000) + `]}`},
+		"numbers for choices":       {contact, `{"topic_preferences":[1` + strings.Repeat(",1", 500000) + `]}`},
+		"choices without topic":     {contact, `{"topic_preferences":[{}` + strings.Repeat(",{}", 340000) + `]}`},
+		"numbers for files":         {bundle, `{"manifest":{},"files":{` + members.String()[1:] + `}}`},
+		"unknown members":           {bundle, `{` + members.String()[1:] + `}`},
+		"a manifest of many values": {bundle, `{"manifest":[1` + strings.Repeat(",1", 5_000_000) + `]}`},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		c.rest(t, "PUT", "/v1/contacts/x@example.com", body).want(t, 422)
+		method, path, _ := strings.Cut(call[0], " ")
+		c.rest(t, method, path, call[1]).want(t, 422)
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > costMemory {
 			t.Errorf("%s: one call allocated %d MB", name, used>>20)

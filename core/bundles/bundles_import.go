@@ -56,7 +56,7 @@ func (b *Bundles) bundlesImport() core.Operation {
 // prepareImport makes the plan and applies it, before the transaction of the call: each kind has a
 // transaction of its own, and topics are written to the sending account.
 func (b *Bundles) prepareImport(ctx context.Context, c *core.Call, in ImportIn) (ImportIn, error) {
-	tree, err := archive.Document{Manifest: in.Manifest, Files: in.Files, Images: in.Images}.Tree()
+	tree, err := treeOf(c, in)
 	if err != nil {
 		return in, err
 	}
@@ -73,6 +73,17 @@ func (b *Bundles) prepareImport(ctx context.Context, c *core.Call, in ImportIn) 
 		return in, nil
 	}
 	return in, a.report(in.outcome, a.apply(ctx))
+}
+
+// treeOf returns the files of a call: those of a zip archive, or those of the JSON document.
+func treeOf(c *core.Call, in ImportIn) (archive.Tree, error) {
+	if c.Files == nil {
+		return archive.Document{Manifest: in.Manifest, Files: in.Files, Images: in.Images}.Tree()
+	}
+	if _, ok := c.Files[archive.ManifestPath]; !ok {
+		return nil, core.Invalid("body", "is an archive without the file "+archive.ManifestPath+"; pack the content of the folder that has it")
+	}
+	return c.Files, nil
 }
 
 // checkImport refuses a bundle that the credential may not import.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 )
 
@@ -78,18 +79,61 @@ func (b *builder) addManifest(d Document) error {
 	return b.add(ManifestPath, text.Bytes())
 }
 
-// NewDocument returns a tree as a JSON document. images has the paths that are images; files that are
-// not UTF-8 are among the images too.
-func NewDocument(t Tree, images map[string]bool) Document {
-	d := Document{Manifest: t[ManifestPath], Files: map[string]string{}, Images: map[string]string{}}
-	for name, content := range t {
-		switch {
-		case name == ManifestPath:
-		case images[name] || !utf8.Valid(content):
-			d.Images[name] = base64.StdEncoding.EncodeToString(content)
-		default:
-			d.Files[name] = string(content)
+// AppendDocument appends a tree as the members of the JSON document, without the braces around them.
+// images has the paths that are images; files that are not UTF-8 are among the images too. Paths are
+// sorted. It writes each content once, because a tree can have 64 MiB.
+func AppendDocument(b []byte, t Tree, images map[string]bool) ([]byte, error) {
+	var manifest bytes.Buffer
+	if err := json.Compact(&manifest, t[ManifestPath]); err != nil {
+		return nil, fmt.Errorf("the manifest is no JSON: %w", err)
+	}
+	const perFile = 2 * maxPath
+	size := manifest.Len()
+	for _, content := range t {
+		size += base64.StdEncoding.EncodedLen(len(content)) + perFile
+	}
+	b = append(append(slices.Grow(b, size), `"manifest":`...), manifest.Bytes()...)
+	isImage := func(name string) bool { return images[name] || !utf8.Valid(t[name]) }
+	b, err := appendFiles(append(b, `,"files":{`...), t, func(b []byte, name string) ([]byte, error) {
+		if isImage(name) {
+			return nil, nil
+		}
+		return jsontext.AppendQuote(b, t[name])
+	})
+	if err != nil {
+		return nil, err
+	}
+	b, err = appendFiles(append(b, `},"images":{`...), t, func(b []byte, name string) ([]byte, error) {
+		if !isImage(name) {
+			return nil, nil
+		}
+		return append(base64.StdEncoding.AppendEncode(append(b, '"'), t[name]), '"'), nil
+	})
+	return append(b, '}'), err
+}
+
+// appendFiles appends members with the files of a tree, except for the manifest. The function value
+// appends the value of a file, or returns nil to leave it out.
+func appendFiles(b []byte, t Tree, value func(b []byte, name string) ([]byte, error)) ([]byte, error) {
+	first := true
+	for _, name := range t.Paths() {
+		if name == ManifestPath {
+			continue
+		}
+		member := b
+		if !first {
+			member = append(member, ',')
+		}
+		member, err := jsontext.AppendQuote(member, name)
+		if err != nil {
+			return nil, fmt.Errorf("the path %s: %w", core.Quote(name), err)
+		}
+		if member, err = value(append(member, ':'), name); err != nil {
+			return nil, fmt.Errorf("the file %s: %w", core.Quote(name), err)
+		}
+		if member != nil {
+			b, first = member, false
 		}
 	}
-	return d
+	return b, nil
 }

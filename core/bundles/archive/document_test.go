@@ -24,18 +24,40 @@ func errorText(err error) string {
 
 func TestDocumentRoundTrip(t *testing.T) {
 	t.Parallel()
-	tree := archive.Tree{archive.ManifestPath: []byte("{\n  \"images\": []\n}\n"), "a.hbs": []byte("Hello <b>"), "static/a.png": {0, 255}, "static/b.svg": []byte("<svg/>")}
-	text, err := json.Marshal(archive.NewDocument(tree, map[string]bool{"static/b.svg": true}))
+	tree := archive.Tree{archive.ManifestPath: []byte("{\n  \"images\": []\n}\n"), "a.hbs": []byte("Hello <b>"), "b.hbs": []byte("\"\n\x01é"), "static/a.png": {0, 255}, "static/b.svg": []byte("<svg/>")}
+	members, err := archive.AppendDocument([]byte("{"), tree, map[string]bool{"static/b.svg": true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := append(members, '}')
+	const want = `{"manifest":{"images":[]},"files":{"a.hbs":"Hello <b>","b.hbs":"\"\n\u0001é"},"images":{"static/a.png":"AP8=","static/b.svg":"PHN2Zy8+"}}`
+	if string(text) != want {
+		t.Errorf("%s, want %s", text, want)
+	}
 	var d archive.Document
-	if err := json.Unmarshal(text, &d); err != nil || len(d.Images) != 2 || len(d.Files) != 1 {
+	if err := json.Unmarshal(text, &d); err != nil || len(d.Images) != 2 || len(d.Files) != 2 {
 		t.Fatalf("%v: %s", err, text)
 	}
 	got, err := d.Tree()
 	if diff := cmp.Diff(tree, got); diff != "" || err != nil {
 		t.Errorf("%v (-written +read):\n%s", err, diff)
+	}
+}
+
+// TestDocumentOfFewFiles checks documents without files of a kind, and a manifest that is no JSON.
+func TestDocumentOfFewFiles(t *testing.T) {
+	t.Parallel()
+	for want, tree := range map[string]archive.Tree{
+		`"manifest":{},"files":{},"images":{}`:                      {archive.ManifestPath: []byte("{}\n")},
+		`"manifest":{},"files":{"a":""},"images":{}`:                {archive.ManifestPath: []byte("{}"), "a": {}},
+		`"manifest":{},"files":{},"images":{"a":"gA==","b":"gA=="}`: {archive.ManifestPath: []byte("{}"), "a": {0x80}, "b": {0x80}},
+	} {
+		if got, err := archive.AppendDocument(nil, tree, nil); err != nil || string(got) != want {
+			t.Errorf("%s %v, want %s", got, err, want)
+		}
+	}
+	if got, err := archive.AppendDocument(nil, archive.Tree{}, nil); err == nil {
+		t.Errorf("%s", got)
 	}
 }
 

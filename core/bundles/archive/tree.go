@@ -15,8 +15,8 @@ import (
 // ManifestPath is the path of the manifest in a bundle.
 const ManifestPath = "mailhelm.json"
 
-// The limits of a bundle. MaxContent is the size of all files together after they are unpacked,
-// MaxFile that of one.
+// The limits of a bundle. MaxPacked is the size of the zip archive of an import, MaxContent that of all
+// files together after they are unpacked, and MaxFile that of one.
 const (
 	MaxPacked   = 20 << 20
 	MaxFiles    = 2000

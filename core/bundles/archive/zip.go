@@ -18,11 +18,9 @@ import (
 const encrypted = 1 | 1<<6
 
 // ReadZip reads a zip archive. It fails with core.CodeValidationFailed, and names the file, for an
-// archive that no bundle can be.
+// archive that no bundle can be. The caller limits the size of the archive: an import has at most
+// MaxPacked bytes, but an export can have more.
 func ReadZip(packed []byte) (Tree, error) {
-	if len(packed) > MaxPacked {
-		return nil, core.Invalid("body", fmt.Sprintf("is an archive of %d bytes; at most %d are allowed", len(packed), MaxPacked))
-	}
 	r, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, core.Invalid("body", "is no zip archive that can be read; pack the folder again")

@@ -46,15 +46,15 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.text }
 
-// parse reads a JSON file. Its error is a *syntaxError.
-func parse(text []byte) (node, *syntaxError) {
+// parse reads a JSON file with at most left values, from which it subtracts those that it reads.
+func parse(text []byte, left *int) (node, *syntaxError) {
 	if !utf8.Valid(text) {
 		return node{}, &syntaxError{0, "is not UTF-8"}
 	}
 	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
 		return node{}, &syntaxError{0, "begins with a byte order mark; save it as UTF-8 without one"}
 	}
-	p := parser{text: text, d: json.NewDecoder(bytes.NewReader(text))}
+	p := parser{text: text, d: json.NewDecoder(bytes.NewReader(text)), left: left}
 	p.d.UseNumber()
 	root, err := p.value(0)
 	if err != nil {
@@ -69,6 +69,7 @@ func parse(text []byte) (node, *syntaxError) {
 type parser struct {
 	text []byte
 	d    *json.Decoder
+	left *int // the number of values that may still be read
 }
 
 // next returns the offset of the next token.
@@ -101,6 +102,9 @@ func (p *parser) value(depth int) (node, *syntaxError) {
 	n := node{at: p.next()}
 	if depth > maxDepth {
 		return n, &syntaxError{n.at, fmt.Sprintf("has values more than %d levels deep", maxDepth)}
+	}
+	if *p.left--; *p.left < 0 {
+		return n, &syntaxError{n.at, fmt.Sprintf("makes the bundle have more than %d JSON values", maxValues)}
 	}
 	t, err := p.token()
 	if err != nil {

@@ -20,10 +20,19 @@ const (
 	InvalidPath   = "invalid_path"
 	InvalidValue  = "invalid_value"
 	UnusedFile    = "unused_file"
+	TooLarge      = "too_large"
 )
 
-// maxDiagnostics is the number of diagnostics after which no more are kept.
-const maxDiagnostics = 200
+// The limits of what is read. A manifest can name one file many times, and a small archive can have JSON
+// with very many values.
+const (
+	// maxDiagnostics is the number of errors, and of warnings, after which no more are kept.
+	maxDiagnostics = 200
+	// maxValues is the number of JSON values in all files together.
+	maxValues = 500_000
+	// maxRead is the number of bytes of all files together, each as often as it is named.
+	maxRead = archive.MaxContent
+)
 
 // Result is what the files of a bundle say.
 type Result struct {
@@ -72,7 +81,7 @@ func (r *Result) HasErrors() bool {
 
 // Read reads the definitions of a bundle. What is wrong with its files is in the result.
 func Read(tree archive.Tree) *Result {
-	r := &reader{tree: tree, used: map[string]bool{archive.ManifestPath: true}, result: &Result{
+	r := &reader{tree: tree, used: map[string]bool{archive.ManifestPath: true}, values: maxValues, bytes: maxRead, kept: map[definitions.Severity]int{}, result: &Result{
 		Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, Paths: map[definitions.Ref]string{}, Places: map[definitions.Ref]Place{}, Texts: map[string]string{}, Faults: map[definitions.Ref][]definitions.Diagnostic{},
 	}}
 	r.read()
@@ -90,7 +99,9 @@ type reader struct {
 	tree   archive.Tree
 	result *Result
 	used   map[string]bool
-	faults int
+	// kept is the number of diagnostics by severity. values and bytes are how many may still be read.
+	kept          map[definitions.Severity]int
+	values, bytes int
 	// path and text are those of the JSON file that is read.
 	path string
 	text []byte
@@ -145,7 +156,10 @@ func (r *reader) open(path string) (node, bool) {
 		r.add(definitions.Diagnostic{Severity: definitions.Error, Code: MissingFile, Message: "The bundle has no file " + core.Quote(path) + "."})
 		return node{}, false
 	}
-	root, err := parse(content)
+	if !r.spend(0, path, content) {
+		return node{}, false
+	}
+	root, err := parse(content, &r.values)
 	if err != nil {
 		r.errorAt(err.at, InvalidJSON, "The file "+core.Quote(path)+" "+err.text+".")
 		return node{}, false
@@ -155,7 +169,7 @@ func (r *reader) open(path string) (node, bool) {
 
 // add keeps a diagnostic about the definition that is read, or about the bundle.
 func (r *reader) add(d definitions.Diagnostic) {
-	if r.faults++; r.faults > maxDiagnostics {
+	if r.kept[d.Severity]++; r.kept[d.Severity] > maxDiagnostics {
 		return
 	}
 	if r.of == (definitions.Ref{}) {
@@ -169,6 +183,9 @@ func (r *reader) add(d definitions.Diagnostic) {
 func (r *reader) errorAt(at int, code, message string) { r.addAt(definitions.Error, at, code, message) }
 
 func (r *reader) addAt(severity definitions.Severity, at int, code, message string) {
+	if r.kept[severity] >= maxDiagnostics {
+		return // finding its place would read the file once more
+	}
 	line, column := place(r.text, at)
 	r.add(definitions.Diagnostic{Severity: severity, Code: code, Message: message, Path: r.path, Line: line, Column: column})
 }
@@ -288,8 +305,11 @@ func (f *fields) file(name string, required bool, endings ...string) (content st
 	if path == "" && !required || !f.ok {
 		return ""
 	}
-	bytes, ok := f.r.fileAt(f.by[name].node.at, path, endings)
-	f.ok = f.ok && ok
+	at := f.by[name].node.at
+	bytes, ok := f.r.fileAt(at, path, endings)
+	if f.ok = ok && f.r.spend(at, path, bytes); !f.ok {
+		return ""
+	}
 	return string(bytes)
 }
 
@@ -309,6 +329,16 @@ func (r *reader) fileAt(at int, path string, endings []string) ([]byte, bool) {
 	}
 	r.used[path] = true
 	return content, ok
+}
+
+// spend counts the bytes of a file that is named at an offset. It returns false if the files have too many
+// together.
+func (r *reader) spend(at int, path string, content []byte) bool {
+	if r.bytes -= len(content); r.bytes >= 0 {
+		return true
+	}
+	r.errorAt(at, TooLarge, fmt.Sprintf("The files have more than %d bytes together, each as often as it is named. Name the file %s once.", maxRead, core.Quote(path)))
+	return false
 }
 
 // orList returns "a, b or c".

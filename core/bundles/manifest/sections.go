@@ -116,7 +116,7 @@ func (r *reader) images(n node) {
 		}
 		seen[path] = true
 		r.begin(definitions.KindImage, path, path)
-		if content, ok := r.fileAt(item.at, path, imageEndings); ok {
+		if content, ok := r.fileAt(item.at, path, imageEndings); ok && r.spend(item.at, path, content) {
 			r.result.Set.Images = append(r.result.Set.Images, definitions.Image{Path: path, Content: content})
 		}
 		r.of = definitions.Ref{}
