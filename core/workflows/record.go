@@ -17,7 +17,7 @@ type Record struct {
 	CurrentVersion  int       `json:"current_version" jsonschema_description:"Version in which contacts enter; 0 before the first activation."`
 	Origin          Origin    `json:"origin" jsonschema:"enum=managed,enum=git"`
 	SourcePath      *string   `json:"source_path" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"File in the connected repository."`
-	SourceURL       *string   `json:"source_url" voice:"untrusted" jsonschema:"nullable"`
+	SourceURL       *string   `json:"source_url" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Page of the file on GitHub, at a commit with this source. null: managed, or elsewhere."`
 	RunCounts       RunCounts `json:"run_counts"`
 
 	createdAt time.Time

@@ -39,6 +39,7 @@ type overviewPage struct {
 	Backfill bool // earlier contacts are still entering
 	ReadOnly bool
 	File     string
+	FileURL  string // page of the file, "" for none
 }
 
 // funnelRow is a step with its numbers.
@@ -81,7 +82,7 @@ func (h *Room) overviewOf(r *http.Request, v people.Visitor, w workflows.Workflo
 	}
 	data := overviewPage{
 		about: top, Reason: frame.PlainName(w.InvalidReason), Approval: w.RequireApproval, Version: shown.Number, Path: pathOf(w, ""), Backfill: w.Backfill != nil,
-		HeldPath: pathOf(w, tabHeld), ReadOnly: isReadOnly(w), File: frame.PlainName(w.SourcePath),
+		HeldPath: pathOf(w, tabHeld), ReadOnly: isReadOnly(w), File: frame.PlainName(w.SourcePath), FileURL: w.SourceURL,
 	}
 	for _, t := range top.Tabs {
 		if t.Path == data.HeldPath {

@@ -294,6 +294,12 @@ func TestRepositoriesOwnSources(t *testing.T) {
 	if status, _ := o.post(path(w, "/activate"), url.Values{"hash": {workflows.HashOf(welcome)}}); status != http.StatusSeeOther {
 		t.Errorf("activate: %d", status)
 	}
+	const address = "https://git.example.com/acme/definitions/blob/c0ffee/workflows/git.flow"
+	_, err = o.workflows.Save(t.Context(), o.Org.ID, workflows.Definition{Key: "git", Source: welcome + "\n", Origin: workflows.FromGit, SourcePath: "workflows/git.flow", SourceURL: address})
+	o.Must(err)
+	if _, page := frametest.Get(t, o.pages, path(w, "")); !strings.Contains(page, `<a href="`+address+`" rel="noopener noreferrer"><code>workflows/git.flow</code></a>`) {
+		t.Errorf("no link to the file: %s", page)
+	}
 	o.Site.Visitor.Org.GitConnected = true
 	if status, _ := frametest.Get(t, o.pages, pages.Path+"/new"); status != http.StatusConflict {
 		t.Errorf("new: %d", status)
