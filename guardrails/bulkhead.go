@@ -33,8 +33,7 @@ const (
 	// largeSlots is the number of large calls of this process that run at the same time; see
 	// [Catalogue.EnterLarge]. One needs up to about 150 MB.
 	largeSlots = 4
-	// largeWait is the longest time for which a large call waits to start. The time for reading a
-	// request includes it, so it is short.
+	// largeWait is the longest time for which a large call waits to start.
 	largeWait = 5 * time.Second
 )
 

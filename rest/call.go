@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"net/http"
+	"time"
+
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -20,6 +23,7 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 			return
 		}
 		result, err := m.operation.Call(c.Request.Context(), *request)
+		held.answer()
 		if err != nil {
 			s.problem(c, m, m.fixPaths(c, err))
 			return
@@ -28,9 +32,41 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 	}
 }
 
+// The times that a large call has instead of those of the HTTP server: to send its body, to be done, and to
+// read its answer. An import with many images is done in minutes; a slow client must not hold a slot as long.
+const (
+	largeReadTime  = 30 * time.Second
+	largeWorkTime  = 10 * time.Minute
+	largeWriteTime = time.Minute
+)
+
 // slot is what a call of a large route holds from before its body is read until its answer is written. The
 // zero value is none.
-type slot struct{ leave func() }
+type slot struct {
+	leave func()
+	http  *http.ResponseController
+}
+
+// enter waits for a slot of an organization, and then sets the deadlines of the call.
+func (s *Server) enter(c *gin.Context, orgID string, held *slot) error {
+	leave, err := s.cfg.Catalogue.EnterLarge(c.Request.Context(), orgID)
+	if err != nil {
+		return err
+	}
+	held.leave, held.http = leave, http.NewResponseController(c.Writer)
+	now := time.Now() //nolint:forbidigo // the network lives in real time
+	// A server without deadlines, such as that of a test, is no reason to refuse.
+	_ = held.http.SetReadDeadline(now.Add(largeReadTime))
+	_ = held.http.SetWriteDeadline(now.Add(largeWorkTime))
+	return nil
+}
+
+// answer sets the deadline for writing the answer.
+func (s *slot) answer() {
+	if s.http != nil {
+		_ = s.http.SetWriteDeadline(time.Now().Add(largeWriteTime)) //nolint:forbidigo // the network lives in real time
+	}
+}
 
 // release releases the slot. Refusals can panic, so it is deferred before there is one.
 func (s *slot) release() {
@@ -54,7 +90,7 @@ func (s *Server) authenticate(c *gin.Context, m *mount, held *slot) *guardrails.
 	admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
 	admission.Rate.Headers(c.Writer.Header().Set)
 	if err == nil && m.isLarge() && m.operation.CheckAllowed(admission.Principal) == nil {
-		held.leave, err = s.cfg.Catalogue.EnterLarge(c.Request.Context(), admission.Principal.Org.ID)
+		err = s.enter(c, admission.Principal.Org.ID, held)
 	}
 	if err != nil {
 		s.refuse(c, m, err)

@@ -34,5 +34,5 @@
 // it. The HTTP server must set ReadHeaderTimeout, ReadTimeout and MaxHeaderBytes, because a
 // handler cannot. 64 KiB of headers are enough, because the longest credential has 8 KiB.
 // Answers are small and written at once, so WriteTimeout may be short, but it must exceed
-// the time limit of calls to the sending account.
+// the time limit of calls to the sending account. Imports and exports set deadlines of their own.
 package rest

@@ -31,13 +31,16 @@ type largeOut struct {
 }
 
 // newLarge returns a stack with the route POST /v1/large, which takes a bundle. The operation panics if
-// there is a file with the name panic.
+// there is a file with the name panic, and takes long if there is one with the name wait.
 func newLarge(t *testing.T) *stack {
 	return newStack(t, []core.Operation{core.Declare(core.Op[largeIn, largeOut]{
 		Name: "probe_large", Title: "Take a bundle", Purpose: "Takes a bundle.", Effect: core.Writes, IgnoresKey: true,
 		Prepare: func(_ context.Context, c *core.Call, in largeIn) (largeIn, error) {
 			if in.Files["panic"] != "" {
 				panic("a mistake in an operation")
+			}
+			if in.Files["wait"] != "" {
+				time.Sleep(300 * time.Millisecond) //nolint:forbidigo // longer than the server waits
 			}
 			for name, content := range c.Files {
 				if in.Files == nil {
@@ -108,6 +111,25 @@ func TestBundleBodies(t *testing.T) {
 		if got := s.do(t, http.MethodPost, "/v1/large"+c.query, c.body, headers...); got.Code != c.status || !strings.Contains(got.Body.String(), c.want) {
 			t.Errorf("%s %.60q: %d %s, want %d with %s", c.query, c.body, got.Code, got.Body, c.status, c.want)
 		}
+	}
+}
+
+// TestLongImports checks that a call that takes longer than the server's time for an answer is answered.
+func TestLongImports(t *testing.T) {
+	t.Parallel()
+	s := newLarge(t)
+	server := httptest.NewUnstartedServer(s.handler)
+	server.Config.WriteTimeout = 100 * time.Millisecond
+	server.Start()
+	defer server.Close()
+	r := s.request(http.MethodPost, server.URL+"/v1/large", `{"files":{"wait":"1"}}`)
+	r.RequestURI = ""
+	got, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(got.Body); err != nil || got.Body.Close() != nil || got.StatusCode != http.StatusOK {
+		t.Errorf("%d %s %v", got.StatusCode, body, err)
 	}
 }
 
