@@ -10,6 +10,11 @@ import (
 // Assets returns the paths of {{asset "path"}} in the order of their first use.
 func (t *Template) Assets() []string { return t.assets }
 
+// AssetTag returns the tag that names the path. The path must have no backslash.
+func AssetTag(path string) string {
+	return `{{` + assetHelper + ` "` + strings.ReplaceAll(path, `"`, `\"`) + `"}}`
+}
+
 // WithAssets returns a copy of the template in which each {{asset "path"}} whose path is in
 // addresses prints that address, escaped as its place in the HTML requires. Other paths
 // stay as written. The addresses are trusted: their scheme is not checked.

@@ -36,6 +36,24 @@ func TestReplaceAssets(t *testing.T) {
 	}
 }
 
+// TestAssetTag checks that a tag names any path that images can have.
+func TestAssetTag(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"static/a.png", `a "b" 'c'.png`, `"`, `""`, "a}}b.png", "{{a.png", "<b>&.png", "é.svg"} {
+		for _, mode := range []handlebars.Mode{handlebars.HTML, handlebars.Text} {
+			tag := handlebars.AssetTag(path)
+			parsed, err := handlebars.Parse(tag, mode)
+			if err != nil {
+				t.Errorf("%s: %v", tag, err)
+				continue
+			}
+			if got := parsed.Assets(); len(got) != 1 || got[0] != path {
+				t.Errorf("%s names %q", tag, got)
+			}
+		}
+	}
+}
+
 // printed returns what a template prints, with its assets if address is not nil.
 func printed(t *testing.T, source string, address func(string) (string, bool), data map[string]any) string {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core/assets"
+	"github.com/mailhelm/mailhelm/core/handlebars"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -113,7 +114,7 @@ func (h *Room) list(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 
 func (h *Room) rowOf(a assets.Asset, uses []templates.ImageUse) imageRow {
 	row := imageRow{
-		Path: frame.PlainName(a.SourcePath), Tag: `{{asset "` + a.SourcePath + `"}}`, Kind: kinds[a.ContentType], Size: kilobytes(a.SizeBytes),
+		Path: frame.PlainName(a.SourcePath), Tag: handlebars.AssetTag(a.SourcePath), Kind: kinds[a.ContentType], Size: kilobytes(a.SizeBytes),
 		Pixels: "unknown",
 	}
 	if a.Width > 0 {

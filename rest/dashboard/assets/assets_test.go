@@ -23,7 +23,7 @@ const (
 	hash   = "47839c9c68da856a12e7a8cdd8870dc9e1ac9dfade0f1d318cfbbb3871c347b8"
 	logo   = `{"id":"` + logoID + `","source_path":"static/logo.svg","content_hash":"` + hash + `","content_type":"image/svg+xml","url":"https://img.example/` + hash +
 		`.svg","width":0,"height":0,"size_bytes":1274,"created_at":"2026-03-12T14:30:00Z"`
-	banner = `{"id":"0198c7a2-5d3e-7a01-8b00-2f61c0d4a108","source_path":"static/<b>.png","content_hash":"` + hash + `","content_type":"image/png","url":"https://img.example/` + hash +
+	banner = `{"id":"0198c7a2-5d3e-7a01-8b00-2f61c0d4a108","source_path":"static/<b>\"x\".png","content_hash":"` + hash + `","content_type":"image/png","url":"https://img.example/` + hash +
 		`.png","width":560,"height":180,"size_bytes":600000,"created_at":"2026-03-12T14:30:00Z"}`
 	svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`
 )
