@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
 )
@@ -118,5 +119,34 @@ func TestImageChangesDuringDeployment(t *testing.T) {
 		d.wantDeployed(t, "again", "acme--shows")
 		d.wantState(t, "shows", 1, "")
 		d.wantDeployed(t, "nothing to do")
+	})
+}
+
+// TestRenderedImages checks that templates_render returns the addresses that deployed mail has.
+func TestRenderedImages(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		if _, err := w.author(t, "slug", "n", "html", `<p>{{name}}</p><img src="static/a.png">`, "text", `{{asset "static/a.png"}}`); err != nil {
+			t.Fatal(err)
+		}
+		rendered := func() templates.RenderedTemplate {
+			out, err := w.call(t, core.Agent, "templates_render", `{"slug":"n","data":{"name":"static/a.png"}}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.(templates.RenderedTemplate)
+		}
+		if got := rendered(); !strings.Contains(got.HTML, `<img src="static/a.png">`) || got.Text != `{{asset "static/a.png"}}` {
+			t.Errorf("without addresses: %+v", got)
+		}
+		w.Images = func(_ context.Context, orgID string, content sending.Template) (sending.Template, error) {
+			if orgID != w.org {
+				t.Errorf("images of %s", orgID)
+			}
+			return templates.ResolveImages(content, imageAt), nil
+		}
+		if got := rendered(); !strings.Contains(got.HTML, `<p>static/a.png</p><img src="https://img.example/static/a.png">`) || got.Text != "https://img.example/static/a.png" {
+			t.Errorf("with addresses: %+v", got)
+		}
 	})
 }

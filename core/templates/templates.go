@@ -29,6 +29,9 @@ type Config struct {
 	// Queue takes the deployment of a saved template. If it is nil, the periodic job deploys
 	// the template.
 	Queue jobs.Queue
+	// Images gives images their public addresses in what templates_render returns. If it is nil,
+	// images keep their paths.
+	Images Images
 	// PreviewImage returns the image of an organization at a path as a data URL (RFC 2397), "" if
 	// there is none, or one that is too large for a preview. If it is nil, previews show no images.
 	PreviewImage func(ctx context.Context, orgID, path string) (string, error)

@@ -75,6 +75,11 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
+	if t.Images != nil {
+		if content, err = t.Images(ctx, org, content); err != nil {
+			return RenderedTemplate{}, err
+		}
+	}
 	compiled, err := Compile(content)
 	if err != nil {
 		return RenderedTemplate{}, err

@@ -71,7 +71,7 @@ func newDomains(cfg config.Config, s *stores, public config.Public, metrics prom
 	s.received, s.reports, s.handover = newReceived(cfg, s), newReports(cfg, s), newHandover(cfg, s, sendingAccount, recorded)
 	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, public.App)
 	shown := assets.New(assets.Config{Store: s.db.Assets(), Objects: s.incoming.Stores, Transactor: s.db, Clock: cfg.Clock, URL: public.Asset, OnChange: templates.ImageUses{Deployed: s.db.Deployments(), Queue: s.queue, Clock: cfg.Clock}.OnChange})
-	written.PreviewImage = images.DataURL(shown)
+	written.Images, written.PreviewImage = images.Resolve(shown), images.DataURL(shown)
 	finish := images.Finish(newMailSettings(cfg, s), shown)
 	mailed := newBroadcasts(cfg, s, broadcastParts{
 		templates: outgoing.Templates{Templates: written}, segments: divided, links: outgoing.Links{Signed: s.links}, wake: func() { s.wakeDispatcher() }, finish: finish, approvals: gate,
