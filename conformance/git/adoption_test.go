@@ -96,7 +96,7 @@ func (j *journey) droppedAdopted(text string) {
 func (j *journey) defined(ref definitions.Ref, origin core.Origin, part string) {
 	j.Helper()
 	product.Await(j, patience, func() error {
-		held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+		held := bundles.NewHeld()
 		if err := j.p.DB.Bundles().AddDefinitions(j.Context(), j.org.OrgID, ref.Kind, held); err != nil {
 			return err
 		}

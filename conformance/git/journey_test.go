@@ -55,6 +55,8 @@ type journey struct {
 	last git.Connection
 	// remote is a stand-in of GitHub.
 	remote *githubtest.Server
+	// commit is the first commit.
+	commit string
 }
 
 // TestJourney connects a repository in a folder (SQLite) or on a server (PostgreSQL), breaks, removes and
@@ -75,12 +77,14 @@ func TestJourney(t *testing.T) {
 			c.Kind, c.Location = git.Remote, s.URL
 		}
 		repo.Commit(first)
+		j.commit = repo.InBare("rev-parse", "HEAD")
 		if _, err := p.Repository.Settings.Connect(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		j.synced()
 		j.connected()
 		j.broken()
+		j.brokenTemplates()
 		j.removed()
 		j.proposed()
 		j.adopted()
@@ -144,6 +148,7 @@ func (j *journey) connected() {
 			j.Errorf("%s: %v", path, got)
 		}
 	}
+	j.wantTemplate("welcome", template{source: "git", version: j.commit[:7], status: "valid", number: 1})
 	product.Await(j, patience, func() error {
 		a := j.p.Send(j, product.Request{Method: http.MethodPost, URL: j.p.BaseURL + "/v1/lists", Bearer: j.org.Live.APIKey, Body: `{"name": "More"}`})
 		if a.Status != http.StatusConflict || !strings.Contains(a.Body, "repository") {
@@ -176,7 +181,69 @@ func (j *journey) broken() {
 	}
 }
 
-// removed checks that a definition that the repository drops is archived.
+// template is what the record of a template says about its origin. diagnostic is a part of the only
+// diagnostic, "" for none.
+type template struct {
+	source, version, status string
+	number                  int
+	diagnostic              string
+}
+
+// wantTemplate checks the record of a template at the API, and among those that an agent lists.
+func (j *journey) wantTemplate(slug string, want template) {
+	j.Helper()
+	got := j.get("/v1/templates/" + slug)
+	diagnostics := fmt.Sprint(got["diagnostics"])
+	if got["version_number"] != float64(want.number) || (diagnostics == "[]") != (want.diagnostic == "") || !strings.Contains(diagnostics, want.diagnostic) {
+		j.Errorf("%s: %v", slug, got)
+	}
+	items, _ := j.call("templates_list", `{}`)["items"].([]any)
+	at := slices.IndexFunc(items, func(item any) bool { return item.(map[string]any)["slug"] == slug })
+	if at < 0 {
+		j.Fatalf("%s is not listed: %v", slug, items)
+	}
+	for where, r := range map[string]map[string]any{"read": got, "listed": items[at].(map[string]any)} {
+		if r["source"] != want.source || r["version"] != want.version || r["validation_status"] != want.status {
+			j.Errorf("%s as %s: %v", slug, where, r)
+		}
+	}
+}
+
+// brokenTemplates breaks a template and adds two with errors, and corrects them. The broken one is sent
+// with its last valid content, and those that were never valid are refused.
+func (j *journey) brokenTemplates() {
+	j.Helper()
+	added := strings.Replace(first["mail/mailhelm.json"], `"templates": {`, `"templates": {
+    "missing": {"path": "templates/missing.hbs"},
+    "trial": {"path": "templates/trial.hbs"},`, 1)
+	j.repo.Commit(map[string]string{"mail/mailhelm.json": added, "mail/templates/hello.hbs": "<p>Hello</p>\n<p>{{#if}}</p>\n", "mail/templates/trial.hbs": "<p>{{first_name</p>\n"})
+	j.sync()
+	j.wantTemplate("welcome", template{source: "git", version: j.commit[:7], status: "invalid", number: 1, diagnostic: `"templates/hello.hbs" line 2, column 4: `})
+	j.wantTemplate("missing", template{source: "git", status: "invalid", diagnostic: `"mailhelm.json" line 8, column 25: The bundle has no file "templates/missing.hbs".`})
+	j.wantTemplate("trial", template{source: "git", status: "invalid", diagnostic: `"templates/trial.hbs" line 1, column 16: `})
+	if got := j.call("templates_render", `{"slug":"welcome","data":{"first_name":"Ada"}}`); got["validation_status"] != "invalid" || !strings.Contains(fmt.Sprint(got["html"]), "Hello Ada") {
+		j.Errorf("rendered %v", got)
+	}
+	list := j.get("/v1/lists/newsletter")["id"]
+	for slug, want := range map[string]int{"welcome": http.StatusCreated, "missing": http.StatusUnprocessableEntity} {
+		body := fmt.Sprintf(`{"name":"News","audience_kind":"list","audience_id":%q,"template_id":%q}`, list, slug)
+		a := j.p.Send(j, product.Request{Method: http.MethodPost, URL: j.p.BaseURL + "/v1/broadcasts", Bearer: j.org.Live.APIKey, Body: body})
+		if a.Status != want || want != http.StatusCreated && !strings.Contains(a.Body, "never been valid") {
+			j.Errorf("a broadcast with %s: %d %s", slug, a.Status, a.Body)
+		}
+	}
+	j.sync() // finds the same errors and changes nothing
+	added = strings.Replace(added, "templates/missing.hbs", "templates/trial.hbs", 1)
+	j.repo.Commit(map[string]string{"mail/mailhelm.json": added, "mail/templates/hello.hbs": first["mail/templates/hello.hbs"], "mail/templates/trial.hbs": "<p>{{first_name}}</p>\n"})
+	j.sync()
+	commit := j.repo.InBare("rev-parse", "HEAD")[:7]
+	j.wantTemplate("welcome", template{source: "git", version: commit, status: "valid", number: 1})
+	j.wantTemplate("missing", template{source: "git", version: commit, status: "valid", number: 1})
+	j.wantTemplate("trial", template{source: "git", version: commit, status: "valid", number: 1})
+}
+
+// removed checks that a definition that the repository drops is archived, or becomes a managed one if it
+// is a template.
 func (j *journey) removed() {
 	j.Helper()
 	text := strings.Replace(first["mail/mailhelm.json"], ",\n    \"seniors\": {\"path\": \"audience/seniors.predicate\", \"name\": \"Seniors\"}", "", 1)
@@ -185,6 +252,8 @@ func (j *journey) removed() {
 	if got := j.get("/v1/segments/seniors"); got["status"] != "archived" {
 		j.Errorf("the dropped segment: %v", got)
 	}
+	hash, _ := j.get("/v1/templates/trial")["content_hash"].(string)
+	j.wantTemplate("trial", template{source: "managed", version: hash[:7], status: "valid", number: 1})
 }
 
 // call calls a tool as an agent and returns its result.
@@ -262,6 +331,9 @@ func (j *journey) disconnected() {
 		j.Fatal(err)
 	}
 	if got := j.get("/v1/segments/adults"); got["origin"] != "managed" || got["status"] != "active" {
+		j.Errorf("after the end: %v", got)
+	}
+	if got := j.get("/v1/templates/welcome"); got["source"] != "managed" || got["validation_status"] != "valid" {
 		j.Errorf("after the end: %v", got)
 	}
 	org, err := j.p.DB.Orgs().Org(j.Context(), j.org.OrgID)

@@ -65,7 +65,8 @@ const (
 		content_hash                          text
 		deployed_name                         text
 		last_modified_at                      time
-		source                                =git =managed =import`
+		source                                =git =managed =import
+		validation_status                     =valid =invalid`
 
 	templateDetailTable = templateTable + `
 		html                                  text
@@ -73,7 +74,6 @@ const (
 		variables[].name                      text
 		variables[].required                  bool
 		variables[].default                   (text) null
-		validation_status                     =valid =invalid
 		diagnostics[]                         text
 		topic                                 (text) null
 		tags[]                                (text)

@@ -17,7 +17,7 @@ func bundleCalls(o ownedObjects, org string) map[string]storeCall {
 	return map[string]storeCall{
 		"SetOrigins": func(t *testing.T, db *storage.DB) (any, error) {
 			for _, kind := range definitions.Kinds() {
-				owned := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+				owned := bundles.NewHeld()
 				if kind != definitions.KindImage {
 					must(t, db.Bundles().AddDefinitions(t.Context(), o.org, kind, owned))
 				}
@@ -25,7 +25,7 @@ func bundleCalls(o ownedObjects, org string) map[string]storeCall {
 				for _, item := range owned.Set.Items(kind) {
 					keys = append(keys, item.Key)
 				}
-				if err := db.Bundles().SetOrigins(t.Context(), org, kind, keys, core.GitOrigin); err != nil {
+				if err := db.Bundles().SetOrigins(t.Context(), org, kind, keys, bundles.Owner{Origin: core.GitOrigin, Commit: "abc"}); err != nil {
 					return nil, err
 				}
 			}
@@ -40,7 +40,7 @@ func bundleCalls(o ownedObjects, org string) map[string]storeCall {
 			return nil, nil
 		},
 		"AddDefinitions": func(t *testing.T, db *storage.DB) (any, error) {
-			held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+			held := bundles.NewHeld()
 			var found []definitions.Item
 			for _, kind := range definitions.Kinds() {
 				if kind == definitions.KindImage {

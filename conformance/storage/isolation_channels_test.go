@@ -195,6 +195,9 @@ func templateCalls(o ownedObjects, org string) map[string]storeCall {
 		"VersionBySlug": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ManagedTemplates().VersionBySlug(t.Context(), org, "own", 1)
 		},
+		"SetFaults": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.ManagedTemplates().SetFaults(t.Context(), org, o.managed.ID, []string{"stolen"})
+		},
 		"SetTopic": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.ManagedTemplates().SetTopic(t.Context(), org, o.managed.ID, "stolen")
 		},

@@ -3,6 +3,7 @@ package bundles
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,7 @@ import (
 // that follow from it.
 type application struct {
 	*Bundles
+	Adapters
 	org    core.Org
 	files  *manifest.Result
 	prune  bool
@@ -29,7 +31,9 @@ type application struct {
 	// adopted has the definitions that a sync leaves as they are.
 	adopted map[definitions.Ref]bool
 
-	held     *Held
+	held *Held
+	// dropped has the definitions that the repository does not define any more.
+	dropped  []definitions.Ref
 	question plan.Question
 	change   definitions.Change
 	plan     *plan.Plan
@@ -57,7 +61,7 @@ func (a *application) makePlan(ctx context.Context) error {
 			return err
 		}
 	}
-	a.change = definitions.Change{Wanted: &a.files.Set, Removed: map[definitions.Ref]bool{}}
+	a.change = definitions.Change{Wanted: &a.files.Set, Removed: map[definitions.Ref]bool{}, Keys: keysOf(a.files.Paths)}
 	for _, o := range plan.Make(a.question).Objects {
 		if o.Action == plan.Archive || o.Action == plan.Delete {
 			a.change.Removed[definitions.Ref{Kind: o.Kind, Key: o.Key}] = true
@@ -68,6 +72,18 @@ func (a *application) makePlan(ctx context.Context) error {
 	}
 	a.plan = plan.Make(a.question)
 	return nil
+}
+
+// keysOf returns the keys of definitions by their kinds, sorted.
+func keysOf(paths map[definitions.Ref]string) map[definitions.Kind][]string {
+	keys := map[definitions.Kind][]string{}
+	for ref := range paths {
+		keys[ref.Kind] = append(keys[ref.Kind], ref.Key)
+	}
+	for _, all := range keys {
+		slices.Sort(all)
+	}
+	return keys
 }
 
 // compared returns the kinds that the plan compares: those of the bundle, and segments, which may test
@@ -203,7 +219,7 @@ func (a *application) checkUnchanged(ctx context.Context, kind definitions.Kind)
 // log.
 func (a *application) finish(ctx context.Context, kind definitions.Kind, w definitions.Work) error {
 	if a.origin != core.ManagedOrigin {
-		if err := a.Store.SetOrigins(ctx, a.org.ID, kind, w.Save, a.origin); err != nil {
+		if err := a.setOrigins(ctx, kind, w); err != nil {
 			return err
 		}
 	}
@@ -222,6 +238,17 @@ func (a *application) finish(ctx context.Context, kind definitions.Kind, w defin
 		line.Surface, line.RequestID = a.call.Surface, a.call.RequestID
 	}
 	return a.Audit.AppendAudit(ctx, line)
+}
+
+// setOrigins stores that the repository defines the saved definitions. The contents of broken ones may
+// come from an earlier commit.
+func (a *application) setOrigins(ctx context.Context, kind definitions.Kind, w definitions.Work) error {
+	whole := slices.DeleteFunc(slices.Clone(w.Save), func(key string) bool { return w.Reason(key) != "" })
+	broken := slices.DeleteFunc(slices.Clone(w.Save), func(key string) bool { return w.Reason(key) == "" })
+	return errors.Join(
+		a.Store.SetOrigins(ctx, a.org.ID, kind, whole, Owner{a.origin, a.at.Commit}),
+		a.Store.SetOrigins(ctx, a.org.ID, kind, broken, Owner{Origin: a.origin}),
+	)
 }
 
 // changed returns the objects of a kind that the work changes.

@@ -15,12 +15,19 @@ type Store interface {
 	// AddDefinitions adds the definitions of a kind, except archived ones, to held, and declares
 	// the kind. The set is sorted afterwards.
 	AddDefinitions(ctx context.Context, orgID string, kind definitions.Kind, held *Held) error
-	// SetOrigins says where definitions of a kind are edited from now on. It skips unknown keys, and
-	// kinds whose definitions have no origin.
-	SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, origin core.Origin) error
+	// SetOrigins says where definitions of a kind are edited from now on. It skips unknown keys,
+	// and images, whose origin is stored with their content.
+	SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, owner Owner) error
 	// SetSource says where the file of a definition is. It does nothing for an unknown definition, and
 	// for a kind without files of their own.
 	SetSource(ctx context.Context, orgID string, ref definitions.Ref, source definitions.Source) error
+}
+
+// Owner is where definitions are edited. Commit is the commit of the repository that their contents
+// come from; "" leaves the commit that is stored. Only templates store it.
+type Owner struct {
+	Origin core.Origin
+	Commit string
 }
 
 // Subject checks and changes the definitions of one kind.
@@ -40,21 +47,31 @@ type Held struct {
 	// Sources has where the files of segments and workflows are, the zero value for managed ones. nil
 	// lets AddDefinitions leave them out.
 	Sources map[definitions.Ref]definitions.Source
+	// Broken has why definitions do not work whose files in the repository have errors, while the
+	// organization has their last valid content. Other definitions are stored with their errors.
+	Broken map[definitions.Ref][]string
 	// WithoutContents lets AddDefinitions read the hashes of images alone, which is enough to compare
 	// them.
 	WithoutContents bool
 }
 
-// Config has the dependencies of Bundles.
-type Config struct {
-	Store    Store
+// Adapters are what a plan or a sync asks about the kinds of definitions.
+type Adapters struct {
 	Subjects map[definitions.Kind]Subject
 	// UsedBy returns a function that returns the keys of the segments that test an attribute.
 	// wanted has the definitions of a bundle, whose names the segments may use.
 	UsedBy func(ctx context.Context, orgID string, wanted *definitions.Set) (func(all []definitions.Segment, attribute string) []string, error)
-	Audit  access.AuditAppender
-	Clock  core.Clock
-	Log    *slog.Logger
+}
+
+// Config has the dependencies of Bundles.
+type Config struct {
+	Store Store
+	// NewAdapters returns adapters for one plan or sync of one organization. They may keep what they
+	// read.
+	NewAdapters func() Adapters
+	Audit       access.AuditAppender
+	Clock       core.Clock
+	Log         *slog.Logger
 }
 
 // Bundles exports and imports definitions.
@@ -108,19 +125,23 @@ func (b *Bundles) readAllowed(ctx context.Context, orgID string, scopes core.Sco
 			kinds = append(kinds, p.kind)
 		}
 	}
-	held := newHeld()
+	held := NewHeld()
 	return held, omitted, b.addTo(ctx, orgID, kinds, held)
 }
 
 // read returns the definitions of the kinds for a comparison: images without their contents.
 func (b *Bundles) read(ctx context.Context, orgID string, kinds []definitions.Kind) (*Held, error) {
-	held := newHeld()
+	held := NewHeld()
 	held.WithoutContents = true
 	return held, b.addTo(ctx, orgID, kinds, held)
 }
 
-func newHeld() *Held {
-	return &Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}, Sources: map[definitions.Ref]definitions.Source{}}
+// NewHeld returns a Held without definitions.
+func NewHeld() *Held {
+	return &Held{
+		Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}, Broken: map[definitions.Ref][]string{},
+		Sources: map[definitions.Ref]definitions.Source{},
+	}
 }
 
 func (b *Bundles) addTo(ctx context.Context, orgID string, kinds []definitions.Kind, held *Held) error {

@@ -64,7 +64,7 @@ func (b *Bundles) prepareImport(ctx context.Context, c *core.Call, in ImportIn) 
 	if err := checkImport(c, in, files); err != nil {
 		return in, err
 	}
-	a := &application{Bundles: b, org: c.Principal.Org, files: files, prune: in.Prune, origin: core.ManagedOrigin, call: c}
+	a := &application{Bundles: b, Adapters: b.NewAdapters(), org: c.Principal.Org, files: files, prune: in.Prune, origin: core.ManagedOrigin, call: c}
 	if err := a.makePlan(ctx); err != nil {
 		return in, err
 	}

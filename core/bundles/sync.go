@@ -13,9 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles/plan"
 )
 
-// Revision is what files of a repository are read from. URL is the address below which a browser shows the
-// files, without "/" at its end, "" if there is none.
-type Revision struct{ Branch, URL string }
+// Revision is what files of a repository are read from. Commit is the id of the commit in hexadecimal
+// digits. URL is the address below which a browser shows the files, without "/" at its end, "" if there is
+// none.
+type Revision struct{ Branch, Commit, URL string }
 
 // Synced is what [Bundles.Sync] did. Changed is the number of definitions that were created, changed or
 // archived. Absent are the adopted definitions that the files do not name, sorted.
@@ -30,14 +31,15 @@ const Adopted = "adopted"
 
 // Sync makes the definitions that the repository of an organization defines those of its files. Unlike an
 // import, it applies what is valid: a segment or a workflow with an error in its source is stored as
-// invalid, other definitions with errors stay as they are. A definition that the repository defined
-// before, and does not any more, is archived; attributes and activity properties, which cannot be
-// archived, become managed and stay. Nothing is archived if a section cannot be read. An adopted definition
-// stays as it is, with a warning if the files name it; other definitions may refer to it. Sync may be
-// repeated, and an error means that not everything was applied.
+// invalid, a template with an error keeps its content and is invalid, and other definitions with errors
+// stay as they are. A definition that the repository defined before, and does not any more, is archived;
+// attributes, activity properties and templates, which cannot be archived, become managed and stay.
+// Nothing is archived or managed again if a section cannot be read. An adopted definition stays as it is,
+// with a warning if the files name it; other definitions may refer to it. Sync may be repeated, and an
+// error means that not everything was applied.
 func (b *Bundles) Sync(ctx context.Context, org core.Org, tree archive.Tree, at Revision, adopted map[definitions.Ref]bool) (Synced, error) {
 	files := manifest.Read(tree)
-	a := &application{Bundles: b, org: org, files: files, origin: core.GitOrigin, at: at, adopted: adopted}
+	a := &application{Bundles: b, Adapters: b.NewAdapters(), org: org, files: files, origin: core.GitOrigin, at: at, adopted: adopted}
 	absent := a.leaveOutAdopted()
 	if len(files.Set.Declared) == 0 && files.HasErrors() {
 		return Synced{Diagnostics: files.Diagnostics}, nil
@@ -47,7 +49,13 @@ func (b *Bundles) Sync(ctx context.Context, org core.Org, tree archive.Tree, at 
 		return Synced{}, err
 	}
 	a.held = held
-	a.change = definitions.Change{Wanted: &files.Set, Removed: a.dropped()}
+	a.dropped = a.findDropped()
+	a.change = definitions.Change{Wanted: &files.Set, Removed: map[definitions.Ref]bool{}, Keys: keysOf(files.Paths)}
+	for _, ref := range a.dropped {
+		if canArchive(ref.Kind) {
+			a.change.Removed[ref] = true
+		}
+	}
 	a.question = plan.Question{
 		Held: &held.Set, Wanted: &files.Set, Paths: files.Paths, Faults: maps.Clone(files.Faults),
 		Diagnostics: append(slices.Clone(files.Diagnostics), a.unused()...),
@@ -104,16 +112,15 @@ func canArchive(kind definitions.Kind) bool {
 	}
 }
 
-// dropped returns the definitions that the repository defined before and does not any more, of kinds
-// that can be archived.
-func (a *application) dropped() map[definitions.Ref]bool {
-	gone := map[definitions.Ref]bool{}
+// findDropped returns the definitions that the repository defined before and does not any more.
+func (a *application) findDropped() []definitions.Ref {
 	if a.hasUnreadableSection() {
-		return gone
+		return nil
 	}
+	var gone []definitions.Ref
 	for ref := range a.held.FromGit {
-		if _, defined := a.files.Paths[ref]; !defined && !a.adopted[ref] && canArchive(ref.Kind) {
-			gone[ref] = true
+		if _, defined := a.files.Paths[ref]; !defined && !a.adopted[ref] {
+			gone = append(gone, ref)
 		}
 	}
 	return gone
@@ -162,33 +169,34 @@ func (a *application) own(ctx context.Context, kind definitions.Kind) error {
 			}
 		}
 	}
-	for ref := range a.held.FromGit {
-		if _, defined := a.files.Paths[ref]; ref.Kind == kind && !defined && !canArchive(kind) && a.files.Set.Declared[kind] {
+	for _, ref := range a.dropped {
+		if ref.Kind == kind && !canArchive(kind) {
 			released = append(released, ref.Key)
 		}
 	}
-	if err := a.Store.SetOrigins(ctx, a.org.ID, kind, taken, core.GitOrigin); err != nil {
+	if err := a.Store.SetOrigins(ctx, a.org.ID, kind, taken, Owner{core.GitOrigin, a.at.Commit}); err != nil {
 		return err
 	}
-	return a.Store.SetOrigins(ctx, a.org.ID, kind, released, core.ManagedOrigin)
+	return a.Store.SetOrigins(ctx, a.org.ID, kind, released, Owner{Origin: core.ManagedOrigin})
 }
 
 // syncWork returns what a sync does with the definitions of a kind.
 func (a *application) syncWork(kind definitions.Kind) definitions.Work {
 	w := a.work(kind)
-	w.Broken = map[string]string{}
-	if kind == definitions.KindSegment || kind == definitions.KindWorkflow {
-		for _, o := range a.plan.Objects {
-			if o.Kind != kind || o.Action != plan.Invalid || !a.isReadable(o) {
-				continue
-			}
-			if at := slices.IndexFunc(o.Diagnostics, isFaultOfSource); at >= 0 {
-				w.Broken[o.Key] = o.Diagnostics[at].Message
-				w.Save = append(w.Save, o.Key)
-			}
+	w.Broken = map[string][]string{}
+	for _, o := range a.plan.Objects {
+		if o.Kind != kind {
+			continue
 		}
-		slices.Sort(w.Save)
+		switch reasons := a.reasons(o); {
+		case len(reasons) > 0:
+			w.Broken[o.Key] = reasons
+			w.Save = append(w.Save, o.Key)
+		case o.Action == plan.Unchanged && len(a.held.Broken[definitions.Ref{Kind: kind, Key: o.Key}]) > 0: // its files are valid again
+			w.Save = append(w.Save, o.Key)
+		}
 	}
+	slices.Sort(w.Save)
 	for ref := range a.change.Removed {
 		if ref.Kind == kind {
 			w.Remove = append(w.Remove, ref.Key)
@@ -196,6 +204,38 @@ func (a *application) syncWork(kind definitions.Kind) definitions.Work {
 	}
 	slices.Sort(w.Remove)
 	return w
+}
+
+// maxReasons is the maximum number of stored reasons why a template is invalid.
+const maxReasons = 20
+
+// reasons returns why a definition with errors is to be stored as invalid. It returns none for other
+// definitions, for those whose errors keep them from being stored, and if the reasons are stored already.
+func (a *application) reasons(o plan.Object) []string {
+	if o.Action != plan.Invalid {
+		return nil
+	}
+	switch o.Kind {
+	case definitions.KindSegment, definitions.KindWorkflow:
+		if at := slices.IndexFunc(o.Diagnostics, isFaultOfSource); at >= 0 && a.isReadable(o) {
+			return []string{o.Diagnostics[at].Message}
+		}
+	case definitions.KindTemplate:
+		var all []string
+		for _, d := range o.Diagnostics {
+			if d.Severity == definitions.Error && d.Part == definitions.PartKey {
+				return nil
+			}
+			if d.Severity == definitions.Error && len(all) < maxReasons {
+				all = append(all, d.Sentence())
+			}
+		}
+		ref := definitions.Ref{Kind: o.Kind, Key: o.Key}
+		if !a.held.FromGit[ref] || !slices.Equal(all, a.held.Broken[ref]) {
+			return all
+		}
+	}
+	return nil
 }
 
 // isReadable reports whether the definition of an object could be read from its file.

@@ -1751,7 +1751,7 @@ CREATE TABLE templates (
 	search bytetext NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
-	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '', deploy_tried_at bigint NOT NULL DEFAULT 0, deploy_claimed boolean NOT NULL DEFAULT FALSE, assets_changed_at bigint NOT NULL DEFAULT 0,
+	read_at bigint NOT NULL, source bytetext NOT NULL DEFAULT 'import', version_number bigint NOT NULL DEFAULT 0, topic bytetext NOT NULL DEFAULT '', test_data text NOT NULL DEFAULT '', deployed_version bigint NOT NULL DEFAULT 0, deployed_at bigint, deploy_failure bytetext NOT NULL DEFAULT '', deploy_tried_at bigint NOT NULL DEFAULT 0, deploy_claimed boolean NOT NULL DEFAULT FALSE, assets_changed_at bigint NOT NULL DEFAULT 0, origin bytetext NOT NULL DEFAULT 'managed', commit_id bytetext NOT NULL DEFAULT '', faults text NOT NULL DEFAULT '[]',
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name),
 	UNIQUE (org_id, slug)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/git"
@@ -232,7 +233,7 @@ func TestAdopted(t *testing.T) {
 	}
 	expect("returned", none, none)
 	// The sync has taken the definition; here the test does.
-	fail(w.db.Bundles().SetOrigins(ctx, w.org, vip.Kind, []string{vip.Key}, core.GitOrigin))
+	fail(w.db.Bundles().SetOrigins(ctx, w.org, vip.Kind, []string{vip.Key}, bundles.Owner{Origin: core.GitOrigin}))
 	fail(w.settings.Adopt(ctx, w.org, vip))
 	w.absent = []definitions.Ref{vip, {Kind: definitions.KindWorkflow, Key: "returned in the meantime"}}
 	w.apply = func(archive.Tree) error { return errors.New("not everything is applied") }

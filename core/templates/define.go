@@ -19,21 +19,29 @@ type Definition struct {
 
 var definitionSchema = core.InputSchema[AuthorTemplateIn]()
 
-// CheckDefinition returns why a definition cannot be stored, and what could be better. attributes has
-// the names of the attributes that contacts can have. Faults are those of templates_author; a fault
-// of the whole definition has the part "".
-func CheckDefinition(org core.Org, d Definition, attributes []string) ([]Fault, []Diagnostic) {
+// CheckSlug returns why no template can have the slug, as reasons that begin with a verb.
+func CheckSlug(org core.Org, slug string) []string {
+	var reasons []string
+	for _, f := range core.FieldsOf(definitionSchema.CheckValue(AuthorTemplateIn{Slug: slug, HTML: "<p>"})) {
+		reasons = append(reasons, f.Reason)
+	}
+	if reason := checkName(DeployedName(org.Slug, slug)); reason != "" {
+		reasons = append(reasons, reason)
+	}
+	return reasons
+}
+
+// CheckDefinition returns why the content of a definition cannot be stored, and what could be better.
+// attributes has the names of the attributes that contacts can have. Faults are those of
+// templates_author; a fault of the whole definition has the part "". The slug is not checked; see
+// [CheckSlug].
+func CheckDefinition(d Definition, attributes []string) ([]Fault, []Diagnostic) {
 	faults := contentFaults(d.content())
 	in := AuthorTemplateIn{Slug: d.Slug, HTML: d.HTML, Text: &d.Text, Subject: &d.Subject}
 	for _, f := range core.FieldsOf(definitionSchema.CheckValue(in)) {
-		part := f.Field
-		if part == "slug" {
-			part = ""
+		if f.Field != "slug" {
+			faults = append(faults, Fault{Part: f.Field, Message: "`" + f.Field + "` " + f.Reason})
 		}
-		faults = append(faults, Fault{Part: part, Message: "`" + f.Field + "` " + f.Reason})
-	}
-	if fault := checkName(DeployedName(org.Slug, d.Slug)); fault != "" {
-		faults = append(faults, Fault{Message: "`slug` " + fault})
 	}
 	for _, f := range core.FieldsOf(checkSize(Version{Subject: d.Subject, HTML: d.HTML, Text: d.Text})) {
 		faults = append(faults, Fault{Message: "`" + f.Field + "` " + f.Reason})
@@ -110,16 +118,33 @@ func (t Definitions) Define(ctx context.Context, org core.Org, d Definition, by 
 	return stored.ID, enqueueDeployment(ctx, t.Queue, org.ID)
 }
 
+// KeepInvalid stores what is wrong with the files of a template in the repository, as sentences. The
+// template keeps its content. If there is no template with the slug, KeepInvalid creates one without
+// content, which can be sent when its files are valid. The transaction of ctx is that of the caller.
+func (t Definitions) KeepInvalid(ctx context.Context, org core.Org, slug string, faults []string) error {
+	stored, err := t.Managed.ManagedBySlug(ctx, org.ID, slug)
+	switch {
+	case core.IsNotFound(err):
+		_, err = t.create(ctx, org, ManagedTemplate{Slug: slug, Faults: faults, Newest: Definition{Subject: slug}.version(0, Author{})})
+	case err == nil:
+		err = t.Managed.SetFaults(ctx, org.ID, stored.ID, faults)
+	}
+	return err
+}
+
 func (t Definitions) insert(ctx context.Context, org core.Org, d Definition, data string, by Author) (ManagedTemplate, error) {
-	if err := t.refuseTaken(ctx, org.ID, d.Slug); err != nil {
+	return t.create(ctx, org, ManagedTemplate{Slug: d.Slug, TestData: data, Newest: d.version(1, by)})
+}
+
+// create stores a new template.
+func (t Definitions) create(ctx context.Context, org core.Org, created ManagedTemplate) (ManagedTemplate, error) {
+	if err := t.refuseTaken(ctx, org.ID, created.Slug); err != nil {
 		return ManagedTemplate{}, err
 	}
 	if err := t.refuseMore(ctx, org.ID); err != nil {
 		return ManagedTemplate{}, err
 	}
-	created := ManagedTemplate{
-		ID: core.NewID(), Slug: d.Slug, DeployedName: DeployedName(org.Slug, d.Slug), TestData: data, CreatedAt: t.Clock(), Newest: d.version(1, by),
-	}
+	created.ID, created.DeployedName, created.CreatedAt = core.NewID(), DeployedName(org.Slug, created.Slug), t.Clock()
 	created.Newest.SavedAt = created.CreatedAt
 	return created, t.Managed.InsertManaged(ctx, org.ID, created)
 }
@@ -127,7 +152,10 @@ func (t Definitions) insert(ctx context.Context, org core.Org, d Definition, dat
 func (t Definitions) replace(ctx context.Context, orgID string, stored ManagedTemplate, d Definition, data string, by Author) error {
 	before := stored.Newest
 	next := d.version(before.Number+1, by)
-	if next.Hash == before.Hash {
+	if next.Hash == before.Hash && before.Number > 0 {
+		if err := t.Managed.SetFaults(ctx, orgID, stored.ID, nil); err != nil {
+			return err
+		}
 		return t.Managed.SetTestData(ctx, orgID, stored.ID, data)
 	}
 	next.SavedAt = t.Clock()

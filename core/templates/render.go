@@ -35,6 +35,19 @@ func Compile(t sending.Template) (*composition.Compiled, error) {
 	return composition.Compile(t.Subject, t.HTML, t.Text)
 }
 
+// neverValid returns the refusal of a template whose files in the repository were never valid.
+func neverValid(slug string, faults []string) *core.Error {
+	e := &core.Error{
+		Code:    core.CodeValidationFailed,
+		Message: "The template " + core.Quote(slug) + " has no content that can be sent, because its files in the repository have never been valid.",
+		Next:    "Correct the files and let the repository sync, or choose another template. templates_get says what is wrong.",
+	}
+	if len(faults) > 0 {
+		e.Message += " " + faults[0]
+	}
+	return e
+}
+
 // invalidContent returns the refusal of a template with faults.
 func invalidContent(faults []string) *core.Error {
 	e := core.Invalid("slug", "names a template with faults, so it cannot be rendered: "+faults[0])

@@ -19,13 +19,19 @@ type Template struct {
 	Name         string    `json:"name" voice:"untrusted"`
 	Subject      string    `json:"subject" voice:"untrusted"`
 	Channel      *string   `json:"channel" voice:"ours" jsonschema:"nullable"`
-	Version      string    `json:"version" voice:"ours" jsonschema_description:"Changes with the content."`
+	Version      string    `json:"version" voice:"ours" jsonschema_description:"Changes with the content. git: the commit that the content comes from, 7 characters."`
 	ContentHash  string    `json:"content_hash" voice:"ours"`
 	DeployedName string    `json:"deployed_name" voice:"untrusted" jsonschema_description:"The template at the provider, as messages name it."`
 	LastModified time.Time `json:"last_modified_at"`
-	Source       string    `json:"source" jsonschema:"enum=git,enum=managed,enum=import" jsonschema_description:"import: the sync found it in the account; managed: written here."`
+	Source       string    `json:"source" jsonschema:"enum=git,enum=managed,enum=import" jsonschema_description:"import: the sync found it in the account; managed: written here; git: defined by the connected repository."`
+	Validation   string    `json:"validation_status" jsonschema:"enum=valid,enum=invalid" jsonschema_description:"invalid: it has faults. A git template is then sent with its last valid content, if it has any."`
 
 	CreatedAt time.Time `json:"-"`
+	// Commit is the commit that the content of a template of the repository comes from.
+	Commit string `json:"-"`
+	// Faults says what is wrong: with the content of a copy, as it was read last, or with the
+	// files of a template in the repository.
+	Faults []string `json:"-"`
 	// VersionNumber is the newest version of a managed template, 0 for a copy.
 	VersionNumber int `json:"-"`
 	// Topic is the topic of its messages, "" for none.
@@ -51,15 +57,33 @@ type Deployment struct {
 
 const versionLength = 7
 
+// The values of Template.Validation.
+const (
+	valid   = "valid"
+	invalid = "invalid"
+)
+
 // complete returns t with the members that follow from others. The name of a managed
 // template is its slug.
 func (t Template) complete() Template {
-	t.Version = t.ContentHash[:min(versionLength, len(t.ContentHash))]
-	if t.Source == Managed {
+	version := t.ContentHash
+	if t.Source == Git {
+		version = t.Commit
+	}
+	t.Version = version[:min(versionLength, len(version))]
+	if t.Source != Import {
 		t.Name = t.Slug
+	}
+	t.Validation = valid
+	if len(t.Faults) > 0 {
+		t.Validation = invalid
 	}
 	return t
 }
+
+// isSendable reports whether the template has content: not if its files in the repository were
+// never valid.
+func (t Template) isSendable() bool { return t.Source == Import || t.VersionNumber > 0 }
 
 // Detail is a template with its content. It also has the variables that the content uses,
 // and the faults found in the content.
@@ -68,8 +92,7 @@ type Detail struct {
 	HTML        string     `json:"html" voice:"untrusted"`
 	Text        string     `json:"text" voice:"untrusted"`
 	Variables   []Variable `json:"variables"`
-	Validation  string     `json:"validation_status" jsonschema:"enum=valid,enum=invalid"`
-	Diagnostics []string   `json:"diagnostics" voice:"ours" jsonschema_description:"What is wrong with it."`
+	Diagnostics []string   `json:"diagnostics" voice:"untrusted" jsonschema_description:"What is wrong with it. git: with the newest files in the repository, which are not used until they are valid."`
 	Topic       *string    `json:"topic" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The topic of its messages. null: none is set, as for every template of the account."`
 	Tags        []string   `json:"tags" voice:"untrusted"`
 	// VersionNumber and the members below it describe managed templates.
@@ -98,6 +121,12 @@ func HashOf(t sending.Template) string {
 }
 
 const maxVariables = 200
+
+// FaultsOf returns what is wrong with the content of a template, as sentences.
+func FaultsOf(t sending.Template) []string {
+	_, faults := scan(t)
+	return faults
+}
 
 // scan returns the first maxVariables variables of a template in the order of their first
 // use in subject, HTML and text, and the faults of these parts. A part with faults has no
@@ -146,14 +175,15 @@ func diagnose(part string, err error) []string {
 // detail returns the template with its content and everything that is derived from the
 // content.
 func detail(t Template, content sending.Template) (Detail, error) {
-	variables, diagnostics := scan(content)
+	variables, faults := scan(content)
+	if t.Source != Import {
+		faults = append(faults, t.Faults...)
+	}
+	t.Faults = faults
 	d := Detail{
 		Template: t.complete(), HTML: content.HTML, Text: content.Text, Variables: variables,
-		Validation: "valid", Diagnostics: append([]string{}, diagnostics...), Tags: append([]string{}, t.Tags...),
+		Diagnostics: append([]string{}, faults...), Tags: append([]string{}, t.Tags...),
 		VersionNumber: t.VersionNumber, TestData: map[string]any{},
-	}
-	if len(diagnostics) > 0 {
-		d.Validation = "invalid"
 	}
 	if t.Topic != "" {
 		d.Topic = &t.Topic

@@ -55,8 +55,8 @@ type Store interface {
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)
 	// CountTemplates returns the number of templates that f selects, on all pages.
 	CountTemplates(ctx context.Context, orgID string, f Filter) (int, error)
-	// Slugs returns the slugs of all templates, in no particular order.
-	Slugs(ctx context.Context, orgID string) ([]string, error)
+	// Slugs returns what the slugs of an organization name, in no particular order.
+	Slugs(ctx context.Context, orgID string) ([]SlugUse, error)
 	// Template returns the template with the slug, with its tags, and its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
 	// SaveTemplate stores a template that was read from the account; the parameter named at
@@ -70,6 +70,13 @@ type Store interface {
 	// ReadTemplates said that the template was last read. A template that was read at
 	// another time stays, because another sync has found it at the account since then.
 	DropTemplates(ctx context.Context, orgID string, reads map[string]time.Time) error
+}
+
+// SlugUse is a template with what others must know before they name it.
+type SlugUse struct {
+	Slug, Source string
+	// Sendable is false for a template whose files in the repository were never valid.
+	Sendable bool
 }
 
 // Filter narrows the templates.

@@ -13,13 +13,13 @@ import (
 
 // AuthorTemplateIn has the content of a template to save.
 type AuthorTemplateIn struct {
-	Slug     string         `json:"slug" jsonschema:"minLength=1,maxLength=64,pattern=^[a-z0-9_-]+(/[a-z0-9_-]+)*$" jsonschema_description:"The template's slug: lower-case letters, digits, - and _, in parts with / between. A new one creates a template."`
+	Slug     string         `json:"slug" jsonschema:"minLength=1,maxLength=64,pattern=^[a-z0-9_-]+(/[a-z0-9_-]+)*$" jsonschema_description:"Lower-case letters, digits, - and _, in parts with / between. A new one creates a template."`
 	HTML     string         `json:"html" jsonschema:"minLength=1,maxLength=500000" jsonschema_description:"HTML with Handlebars: {{name}}, {{#if}}, {{#unless}}, {{#each}}, {{#with}}. At most 500 KB."`
 	Text     *string        `json:"text,omitempty" jsonschema:"maxLength=500000" jsonschema_description:"Plain text. Empty: derived from the HTML when sent. Absent: unchanged."`
-	Subject  *string        `json:"subject,omitempty" jsonschema:"minLength=1,maxLength=998" jsonschema_description:"Subject, which may use variables. Absent: unchanged, or the slug for a new template."`
+	Subject  *string        `json:"subject,omitempty" jsonschema:"minLength=1,maxLength=998" jsonschema_description:"May use variables. Absent: unchanged, or the slug for a new template."`
 	TestData map[string]any `json:"testdata,omitempty" jsonschema:"maxProperties=50" jsonschema_description:"Sets of sample values by name, such as {\"vip\": {\"first_name\": \"Ada\"}}. Replaces the stored ones. Absent: unchanged."`
-	Base     string         `json:"base_content_hash,omitempty" jsonschema:"maxLength=128" jsonschema_description:"content_hash of the content that you read and changed. Required to change a template, absent to create one."`
-	Message  string         `json:"message,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why it changes, for the list of versions."`
+	Base     string         `json:"base_content_hash,omitempty" jsonschema:"maxLength=128" jsonschema_description:"content_hash of the content that you changed. Required to change a template, absent to create one."`
+	Message  string         `json:"message,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Why it changes."`
 
 	// testData is TestData as JSON, "" if it is absent.
 	testData string
@@ -57,7 +57,7 @@ func (t *Templates) templatesAuthor() core.Operation {
 		Title: "Save a template",
 		Purpose: "Creates a template or saves a new version of one. " +
 			"Use it to write mail; to change a template, get its content hash from templates_list. " +
-			"Returns the content hash, the version number and what could be better. It does not send.",
+			"Returns the content hash and what could be better. It does not send.",
 		Example:  `{"slug": "harvest-tasting", "subject": "New harvest, {{first_name}}", "html": "<p>Dear {{first_name}}, the new harvest is here.</p><p><a href=\"{{unsubscribe_url}}\">Unsubscribe</a></p>"}`,
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TemplatesManage},

@@ -9,7 +9,7 @@ import (
 
 // ListTemplatesIn has the filters, the page size and the cursor for a page of templates.
 type ListTemplatesIn struct {
-	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this text in their name, slug or subject, in any case. Default: all."`
+	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this text in name, slug or subject, in any case. Default: all."`
 	Tag      string `json:"tag,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only templates with exactly this tag. Default: all."`
 	Untagged bool   `json:"untagged,omitempty" only:"rest" jsonschema_description:"Only templates without a tag. Excludes tag."`
 	Limit    int    `json:"limit,omitempty" only:"rest" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Greatest number of items in the answer."`
@@ -20,8 +20,8 @@ func (t *Templates) templatesList() core.Operation {
 	return core.Declare(core.Op[ListTemplatesIn, core.Page[Template]]{
 		Name:  "templates_list",
 		Title: "List templates",
-		Purpose: "Lists email templates: those written here, and those of the sending account as last synced. " +
-			"Use it to find a template's slug or content hash. Returns names and subjects, newest first. It does not show content.",
+		Purpose: "Lists email templates, newest first: those written here, and those of the sending account. " +
+			"Use it to find a template's slug or content hash. Returns names and subjects. It does not show content.",
 		Example: `{}`,
 		Effect:  core.Reads,
 		Cost:    core.Light,

@@ -30,10 +30,10 @@ var sampleLinks = map[string]any{
 
 // RenderTemplateIn names a template and has the data to render it with.
 type RenderTemplateIn struct {
-	Slug      string         `json:"slug" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The template's slug, from templates_list."`
+	Slug      string         `json:"slug" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"From templates_list."`
 	Data      map[string]any `json:"data,omitempty" jsonschema_description:"Values by variable, such as {\"first_name\": \"Ada\"}. Default: none."`
 	ContactID string         `json:"contact_id,omitempty" jsonschema:"format=uuid" jsonschema_description:"Renders for this contact: its attributes and email win over data."`
-	Profile   string         `json:"profile,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Name of a set of the template's own test data, over which data wins."`
+	Profile   string         `json:"profile,omitempty" jsonschema:"maxLength=100" jsonschema_description:"A set of the template's test data. data wins over it."`
 }
 
 // RenderedTemplate is a template as one recipient would get it.
@@ -42,6 +42,11 @@ type RenderedTemplate struct {
 	HTML    string   `json:"html" voice:"untrusted" jsonschema_description:"At most 32 KB."`
 	Text    string   `json:"text" voice:"untrusted" jsonschema_description:"At most 8 KB; derived from the HTML if the template has none."`
 	Missing []string `json:"missing_variables" voice:"untrusted" jsonschema_description:"Variables without a value. They print nothing."`
+	// Validation and Diagnostics are those of the template. A template with faults that is
+	// rendered nevertheless comes from the repository, and what is rendered is its last valid
+	// content.
+	Validation  string   `json:"validation_status" jsonschema:"enum=valid,enum=invalid" jsonschema_description:"invalid: the newest files in the repository have faults, and this is the last valid content."`
+	Diagnostics []string `json:"diagnostics" voice:"untrusted" jsonschema_description:"What is wrong with the newest files."`
 	// Truncated says that HTML or Text was cut.
 	Truncated bool `json:"truncated" jsonschema_description:"Whether html or text is cut."`
 }
@@ -51,7 +56,7 @@ func (t *Templates) templatesRender() core.Operation {
 		Name:  "templates_render",
 		Title: "Render a template",
 		Purpose: "Renders a template with data or for a contact. " +
-			"Use it to see what a recipient would get. Returns subject, HTML and text, and the variables without a value. It does not send.",
+			"Use it to see what a recipient would get. Returns subject, HTML, text and the variables without a value. It does not send.",
 		Example:        `{"slug": "welcome", "data": {"first_name": "Ada"}}`,
 		Effect:         core.Reads,
 		Cost:           core.Light,
@@ -71,6 +76,9 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
+	if !row.isSendable() {
+		return RenderedTemplate{}, neverValid(in.Slug, row.Faults)
+	}
 	data, err := t.dataOf(ctx, org, row.TestData, PreviewData{Profile: in.Profile, Values: in.Data, ContactID: in.ContactID})
 	if err != nil {
 		return RenderedTemplate{}, err
@@ -84,11 +92,16 @@ func (t *Templates) renderTemplate(ctx context.Context, c *core.Call, in RenderT
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
+	if row.Source == Import { // it has no faults, although a sync may have found some before
+		row.Faults = nil
+	}
 	rendered, missing, err := compiled.Render(data)
 	if err != nil {
 		return RenderedTemplate{}, err
 	}
-	out := RenderedTemplate{Subject: rendered.Subject, Missing: append([]string{}, missing...)}
+	out := RenderedTemplate{
+		Subject: rendered.Subject, Missing: append([]string{}, missing...), Validation: row.complete().Validation, Diagnostics: append([]string{}, row.Faults...),
+	}
 	var cutHTML, cutText bool
 	out.HTML, cutHTML = cutTo(rendered.HTML, maxShownHTML)
 	out.Text, cutText = cutTo(rendered.Text, maxShownText)

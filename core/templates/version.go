@@ -10,7 +10,8 @@ import (
 // Version returns the content of a template that other packages send. number names a saved
 // version of a managed template; 0 means the newest. A copy of the account's template has
 // no versions: 0 returns its content, with the number 0 and without author and message.
-// Version fails with core.CodeNotFound for an unknown slug and for an unknown number.
+// Version fails with core.CodeNotFound for an unknown slug and for an unknown number, and with
+// core.CodeValidationFailed for a template of the repository that was never valid.
 func (t *Templates) Version(ctx context.Context, orgID, slug string, number int) (Version, error) {
 	found, err := t.Managed.ManagedBySlug(ctx, orgID, slug)
 	if core.IsNotFound(err) && number == 0 {
@@ -20,6 +21,9 @@ func (t *Templates) Version(ctx context.Context, orgID, slug string, number int)
 		return Version{}, err
 	}
 	version := found.Newest
+	if version.Number == 0 {
+		return Version{}, neverValid(slug, found.Faults)
+	}
 	if number != 0 && number != version.Number {
 		version, err = t.Managed.VersionBySlug(ctx, orgID, slug, number)
 	}

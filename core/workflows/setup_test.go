@@ -60,9 +60,9 @@ func (w *world) WorkflowSchema(ctx context.Context, orgID string) (language.Sche
 		return language.Schema{}, err
 	}
 	schema := language.Schema{Schema: names.Schema, Templates: map[string]bool{}}
-	slugs, err := w.db.Templates().Slugs(ctx, orgID)
-	for _, slug := range slugs {
-		schema.Templates[slug] = true
+	named, err := w.db.Templates().Slugs(ctx, orgID)
+	for _, t := range named {
+		schema.Templates[t.Slug] = t.Sendable
 	}
 	return schema, err
 }

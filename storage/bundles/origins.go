@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -13,7 +14,6 @@ func inKeys(column string) string {
 	return `WHERE org_id = $2 AND ` + column + ` IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`
 }
 
-// Templates have no origin: the repository of an organization defines all of them, or none.
 var (
 	attributeOrigins = engine.Register("set origins of attributes", `UPDATE attributes SET origin = $1 `+inKeys("name"))
 	propertyOrigins  = engine.Register("set origin of an activity property", `
@@ -22,6 +22,14 @@ var (
 	segmentOrigins  = engine.Register("set origins of segments", `UPDATE segments SET origin = $1 `+inKeys("key"))
 	topicOrigins    = engine.Register("set origins of topics", `UPDATE topics SET origin = $1 `+inKeys("name"))
 	workflowOrigins = engine.Register("set origins of workflows", `UPDATE workflows SET origin = $1 `+inKeys("key"))
+	// releaseTemplates and ownTemplates change managed templates only. A template that the repository
+	// does not define any more has no faults in files, unless it has no content.
+	releaseTemplates = engine.Register("release templates", `
+		UPDATE templates SET origin = $1, commit_id = '', faults = CASE WHEN version_number = 0 THEN faults ELSE '[]' END `+inKeys("slug")+`
+			AND source = 'managed'`)
+	ownTemplates = engine.Register("own templates", `
+		UPDATE templates SET origin = $1, commit_id = CASE WHEN CAST($4 AS bytetext) = '' THEN commit_id ELSE $4 END `+inKeys("slug")+`
+			AND source = 'managed'`)
 )
 
 // sources has the statements that say where the file of a definition is.
@@ -46,11 +54,11 @@ func (s Store) SetSource(ctx context.Context, orgID string, ref definitions.Ref,
 }
 
 // SetOrigins stores where definitions of a kind are edited from now on.
-func (s Store) SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, origin core.Origin) error {
+func (s Store) SetOrigins(ctx context.Context, orgID string, kind definitions.Kind, keys []string, owner bundles.Owner) error {
 	if kind == definitions.KindActivityProperty {
 		for _, key := range keys {
 			p := definitions.PropertyOf(key)
-			if _, err := s.db.Exec(ctx, propertyOrigins, string(origin), orgID, p.Activity, p.Property); err != nil {
+			if _, err := s.db.Exec(ctx, propertyOrigins, string(owner.Origin), orgID, p.Activity, p.Property); err != nil {
 				return err
 			}
 		}
@@ -58,8 +66,11 @@ func (s Store) SetOrigins(ctx context.Context, orgID string, kind definitions.Ki
 	}
 	statement, ok := map[definitions.Kind]*engine.Statement{
 		definitions.KindAttribute: attributeOrigins, definitions.KindList: listOrigins, definitions.KindSegment: segmentOrigins,
-		definitions.KindTopic: topicOrigins, definitions.KindWorkflow: workflowOrigins,
+		definitions.KindTopic: topicOrigins, definitions.KindTemplate: releaseTemplates, definitions.KindWorkflow: workflowOrigins,
 	}[kind]
+	if kind == definitions.KindTemplate && owner.Origin == core.GitOrigin {
+		statement = ownTemplates
+	}
 	if !ok || len(keys) == 0 {
 		return nil
 	}
@@ -67,6 +78,10 @@ func (s Store) SetOrigins(ctx context.Context, orgID string, kind definitions.Ki
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, statement, string(origin), orgID, parameter)
+	args := []any{string(owner.Origin), orgID, parameter}
+	if statement == ownTemplates {
+		args = append(args, owner.Commit)
+	}
+	_, err = s.db.Exec(ctx, statement, args...)
 	return err
 }

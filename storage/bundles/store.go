@@ -34,8 +34,9 @@ var (
 		SELECT key, name, description, source, origin, source_path FROM segments WHERE org_id = $1 AND status <> 'archived'`)
 	topicsOfBundle = engine.Register("topics of a bundle", `
 		SELECT name, display_name, description, default_subscription, origin FROM topics WHERE org_id = $1 AND status <> 'archived'`)
+	// templatesOfBundle also selects templates without content, whose files were never valid.
 	templatesOfBundle = engine.Register("templates of a bundle", `
-		SELECT id, slug, subject, html, body_text, topic, test_data FROM templates WHERE org_id = $1 AND source = 'managed'`)
+		SELECT id, slug, subject, html, body_text, topic, test_data, version_number, faults, origin FROM templates WHERE org_id = $1 AND source = 'managed'`)
 	tagsOfBundle = engine.Register("template tags of a bundle", `
 		SELECT u.template_id, t.name FROM template_tags AS u
 		JOIN tags AS t ON t.org_id = u.org_id AND t.id = u.tag_id
@@ -68,6 +69,8 @@ type row struct {
 	Text        string `db:"body_text"`
 	Topic       string `db:"topic"`
 	TestData    string `db:"test_data"`
+	Number      int    `db:"version_number"`
+	Faults      string `db:"faults"`
 	Origin      string `db:"origin"`
 	SourcePath  string `db:"source_path"`
 	SourceURL   string `db:"source_url"`
@@ -106,6 +109,11 @@ func (s Store) AddDefinitions(ctx context.Context, orgID string, kind definition
 		}
 		if held.Sources != nil && sources[kind] != nil {
 			held.Sources[ref] = definitions.Source{Path: r.SourcePath, URL: r.SourceURL}
+		}
+		if kind == definitions.KindTemplate {
+			if held.Broken[definitions.Ref{Kind: kind, Key: key}], err = engine.DecodeList[string](r.Faults); err != nil {
+				return fmt.Errorf("faults of template %s: %w", key, err)
+			}
 		}
 	}
 	held.Set.Sort()
@@ -153,7 +161,9 @@ func (r row) addTo(set *definitions.Set, kind definitions.Kind, tags map[string]
 		for name, values := range t.TestData {
 			t.TestData[name] = manifest.Canonical(values)
 		}
-		set.Templates = append(set.Templates, t)
+		if r.Number > 0 {
+			set.Templates = append(set.Templates, t)
+		}
 		return t.Key, err
 	default:
 		set.Workflows = append(set.Workflows, definitions.Workflow{Key: r.Key, Source: r.Source})

@@ -88,6 +88,8 @@ var released = []*engine.Statement{
 	engine.Register("release git lists", `UPDATE lists SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
 	engine.Register("release git segments", `UPDATE segments SET origin = 'managed', source_path = '' WHERE org_id = $1 AND origin = 'git'`),
 	engine.Register("release git topics", `UPDATE topics SET origin = 'managed' WHERE org_id = $1 AND origin = 'git'`),
+	engine.Register("release git templates", `
+		UPDATE templates SET origin = 'managed', commit_id = '', faults = CASE WHEN version_number = 0 THEN faults ELSE '[]' END WHERE org_id = $1 AND origin = 'git'`),
 	engine.Register("release git workflows", `UPDATE workflows SET origin = 'managed', source_path = '', source_url = '' WHERE org_id = $1 AND origin = 'git'`),
 }
 

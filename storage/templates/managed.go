@@ -37,6 +37,7 @@ type managedRow struct {
 	Slug      string      `db:"slug"`
 	Name      string      `db:"name"`
 	TestData  string      `db:"test_data"`
+	Faults    string      `db:"faults"`
 	CreatedAt engine.Time `db:"created_at"`
 	versionRow
 }
@@ -46,8 +47,8 @@ const versionColumns = `v.version_number, v.subject, v.html, v.body_text, v.cont
 var (
 	// insertManaged inserts a managed template, unless a template has its slug or name.
 	insertManaged = engine.Register("insert managed template", `
-		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at, source, version_number, test_data)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 'managed', $12, $13)
+		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at, source, version_number, test_data, faults)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 'managed', $12, $13, $14)
 		ON CONFLICT DO NOTHING`)
 	insertVersion = engine.Register("insert template version", `
 		INSERT INTO template_versions (org_id, template_id, version_number, subject, html, body_text, content_hash, message, saved_by_kind, saved_by, user_id, saved_at)
@@ -57,14 +58,19 @@ var (
 	// expected hash and number. A failure to deploy the version before is forgotten.
 	setManaged = engine.Register("set managed template", `
 		UPDATE templates SET subject = $1, html = $2, body_text = $3, content_hash = $4, search = $5, updated_at = $6, version_number = $7, test_data = $8,
-			deploy_failure = '', deploy_tried_at = 0
+			faults = '[]', deploy_failure = '', deploy_tried_at = 0
 		WHERE org_id = $9 AND id = $10 AND source = 'managed' AND content_hash = $11 AND version_number = $12`)
 	setTestData = engine.Register("set test data", `UPDATE templates SET test_data = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
+	setFaults   = engine.Register("set faults of template", `UPDATE templates SET faults = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
 	setTopic    = engine.Register("set template topic", `UPDATE templates SET topic = $1 WHERE org_id = $2 AND id = $3 AND source = 'managed'`)
-	// managedBySlug finds a managed template through the unique key of its slug.
+	// managedBySlug finds a managed template through the unique key of its slug. One without
+	// content has no version.
 	managedBySlug = engine.RegisterPoint("managed template", `
-		SELECT t.id, t.slug, t.name, t.test_data, t.created_at, `+versionColumns+` FROM templates AS t
-		JOIN template_versions AS v ON v.org_id = t.org_id AND v.template_id = t.id AND v.version_number = t.version_number
+		SELECT t.id, t.slug, t.name, t.test_data, t.faults, t.created_at, t.version_number, t.subject, t.html, t.body_text, t.content_hash,
+			COALESCE(v.message, '') AS message, COALESCE(v.saved_by_kind, '') AS saved_by_kind, COALESCE(v.saved_by, '') AS saved_by,
+			COALESCE(v.user_id, '') AS user_id, t.updated_at AS saved_at
+		FROM templates AS t
+		LEFT JOIN template_versions AS v ON v.org_id = t.org_id AND v.template_id = t.id AND v.version_number = t.version_number
 		WHERE t.org_id = $1 AND t.slug = $2 AND t.source = 'managed'`)
 	// versionBySlug finds a version through the unique key of the template's slug.
 	versionBySlug = engine.RegisterPoint("template version", `
@@ -93,9 +99,13 @@ func searchText(t templates.ManagedTemplate) string {
 func (s ManagedStore) InsertManaged(ctx context.Context, orgID string, t templates.ManagedTemplate) error {
 	taken := core.Conflict("A template has this slug or this deployed name.", "Choose another slug.")
 	v := t.Newest
+	faults, err := engine.JSONParameter(t.Faults)
+	if err != nil {
+		return err
+	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.db.Insert(ctx, taken, insertManaged, orgID, t.ID, t.DeployedName, t.Slug, v.Subject, v.HTML, v.Text, v.Hash, searchText(t),
-			engine.At(t.CreatedAt), engine.At(v.SavedAt), v.Number, t.TestData); err != nil {
+			engine.At(t.CreatedAt), engine.At(v.SavedAt), v.Number, t.TestData, faults); err != nil || v.Number == 0 {
 			return err
 		}
 		return s.insertVersion(ctx, orgID, t)
@@ -131,6 +141,15 @@ func (s ManagedStore) SetTestData(ctx context.Context, orgID, templateID, testDa
 	return err
 }
 
+func (s ManagedStore) SetFaults(ctx context.Context, orgID, templateID string, faults []string) error {
+	parameter, err := engine.JSONParameter(faults)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, setFaults, parameter, orgID, templateID)
+	return err
+}
+
 func (s ManagedStore) SetTopic(ctx context.Context, orgID, templateID, topic string) error {
 	_, err := s.db.Exec(ctx, setTopic, topic, orgID, templateID)
 	return err
@@ -141,9 +160,10 @@ func (s ManagedStore) ManagedBySlug(ctx context.Context, orgID, slug string) (te
 	if err != nil {
 		return templates.ManagedTemplate{}, err
 	}
+	faults, err := engine.DecodeList[string](row.Faults)
 	return templates.ManagedTemplate{
-		ID: row.ID, Slug: row.Slug, DeployedName: row.Name, TestData: row.TestData, CreatedAt: row.CreatedAt.Time(), Newest: row.version(),
-	}, nil
+		ID: row.ID, Slug: row.Slug, DeployedName: row.Name, TestData: row.TestData, CreatedAt: row.CreatedAt.Time(), Newest: row.version(), Faults: faults,
+	}, err
 }
 
 func (s ManagedStore) VersionBySlug(ctx context.Context, orgID, slug string, number int) (templates.Version, error) {

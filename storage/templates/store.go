@@ -32,6 +32,9 @@ type templateRow struct {
 	CreatedAt engine.Time `db:"created_at"`
 	UpdatedAt engine.Time `db:"updated_at"`
 	Source    string      `db:"source"`
+	Origin    string      `db:"origin"`
+	Commit    string      `db:"commit_id"`
+	Faults    string      `db:"faults"`
 	Number    int         `db:"version_number"`
 	Topic     string      `db:"topic"`
 
@@ -40,7 +43,7 @@ type templateRow struct {
 	DeployFailure   string       `db:"deploy_failure"`
 }
 
-const templateColumns = `id, name, slug, subject, content_hash, created_at, updated_at, source, version_number, topic, deployed_version, deployed_at, deploy_failure`
+const templateColumns = `id, name, slug, subject, content_hash, created_at, updated_at, source, origin, commit_id, faults, version_number, topic, deployed_version, deployed_at, deploy_failure`
 
 // templateContentRow is a template with its HTML, text and test data. Only the read of a
 // single template loads these.
@@ -94,9 +97,8 @@ var (
 	untaggedPage = engine.Register("untagged templates page", pageFrom+`
 		AND `+tags.OfTemplates.HasNone("templates")+`
 		ORDER BY created_at DESC, id DESC LIMIT $5`)
-	// allSlugs selects the slugs of all templates, through the unique index of slugs.
 	allSlugs = engine.Register("slugs of all templates", `
-		SELECT slug FROM templates WHERE org_id = $1`)
+		SELECT slug, source, origin, version_number FROM templates WHERE org_id = $1`)
 	// countTemplates counts the templates that match a search text. It reads all templates
 	// of the organization for that.
 	countTemplates = engine.Register("count templates", countFrom)
@@ -119,14 +121,15 @@ var (
 	// and time of creation. Nothing changes if its content is the same, or if Mailhelm manages
 	// the template of this name.
 	saveTemplate = engine.Register("save template", `
-		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at, faults)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT (org_id, name) DO UPDATE SET subject = excluded.subject, html = excluded.html, body_text = excluded.body_text,
-			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at, read_at = excluded.read_at
+			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at, read_at = excluded.read_at, faults = excluded.faults
 		WHERE templates.content_hash <> excluded.content_hash AND templates.source = 'import'`)
 	// templateRead stores the time at which a sync last read a template that has not
+	// changed. It also stores the faults, which are others after the rules of templates have
 	// changed.
-	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3 AND source = 'import'`)
+	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1, faults = $2 WHERE org_id = $3 AND name = $4 AND source = 'import'`)
 	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1 AND source = 'import'`)
 	// dropTemplates deletes templates by name and time of the last read. $2 is a JSON array
 	// of droppedTemplate. A template that a sync has read again since then stays.
@@ -136,17 +139,28 @@ var (
 			SELECT j.value ->> 'name', CAST(j.value ->> 'read_at' AS bigint) FROM json_each(CAST($2 AS text)) AS j)`)
 )
 
+// sourceOf returns the source of a template, which is not that of the column if the repository defines
+// the template.
+func sourceOf(source, origin string) string {
+	if source == templates.Managed && origin == string(core.GitOrigin) {
+		return templates.Git
+	}
+	return source
+}
+
 // template converts the row.
-func (r templateRow) template() templates.Template {
+func (r templateRow) template() (templates.Template, error) {
+	faults, err := engine.DecodeList[string](r.Faults)
 	t := templates.Template{
-		ID: r.ID, Slug: r.Slug, Name: r.Name, Subject: r.Subject, ContentHash: r.Hash, Source: r.Source, DeployedName: r.Name,
+		ID: r.ID, Slug: r.Slug, Name: r.Name, Subject: r.Subject, ContentHash: r.Hash, Source: sourceOf(r.Source, r.Origin), DeployedName: r.Name,
+		Commit: r.Commit, Faults: faults,
 		CreatedAt: r.CreatedAt.Time(), LastModified: r.UpdatedAt.Time(), VersionNumber: r.Number, Topic: r.Topic,
 		Deployed: templates.Deployment{Version: r.DeployedVersion, Failure: sending.FailureKind(r.DeployFailure)},
 	}
 	if r.DeployedAt != nil {
 		t.Deployed.At = r.DeployedAt.Time()
 	}
-	return t
+	return t, err
 }
 
 func (s Store) Templates(ctx context.Context, orgID string, f templates.Filter) ([]templates.Template, error) {
@@ -158,11 +172,23 @@ func (s Store) Templates(ctx context.Context, orgID string, f templates.Filter) 
 	case f.Untagged:
 		query = untaggedPage
 	}
-	return engine.ListAs(ctx, s.db, templateRow.template, query, append(args, f.Limit)...)
+	return engine.ListParsed(ctx, s.db, templateRow.template, query, append(args, f.Limit)...)
 }
 
-func (s Store) Slugs(ctx context.Context, orgID string) ([]string, error) {
-	return engine.Values[string](ctx, s.db, allSlugs, orgID)
+// slugRow is a template with what others must know before they name it.
+type slugRow struct {
+	Slug   string `db:"slug"`
+	Source string `db:"source"`
+	Origin string `db:"origin"`
+	Number int    `db:"version_number"`
+}
+
+func (r slugRow) use() templates.SlugUse {
+	return templates.SlugUse{Slug: r.Slug, Source: sourceOf(r.Source, r.Origin), Sendable: r.Source == templates.Import || r.Number > 0}
+}
+
+func (s Store) Slugs(ctx context.Context, orgID string) ([]templates.SlugUse, error) {
+	return engine.ListAs(ctx, s.db, slugRow.use, allSlugs, orgID)
 }
 
 func (s Store) CountTemplates(ctx context.Context, orgID string, f templates.Filter) (int, error) {
@@ -185,7 +211,10 @@ func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Temp
 	if err != nil {
 		return templates.Template{}, sending.Template{}, err
 	}
-	t := row.template()
+	t, err := row.template()
+	if err != nil {
+		return templates.Template{}, sending.Template{}, err
+	}
 	t.TestData = row.TestData
 	if t.Tags, err = engine.Values[string](ctx, s.db, tagsOfTemplate, orgID, row.ID); err != nil {
 		return templates.Template{}, sending.Template{}, err
@@ -202,8 +231,12 @@ func (s Store) SaveTemplate(ctx context.Context, orgID string, t sending.Templat
 	if err != nil {
 		return err
 	}
+	faults, err := engine.JSONParameter(templates.FaultsOf(t))
+	if err != nil {
+		return err
+	}
 	if len(known) > 0 && known[0] == hash {
-		_, err := s.db.Exec(ctx, templateRead, engine.At(at), orgID, t.Name)
+		_, err := s.db.Exec(ctx, templateRead, engine.At(at), faults, orgID, t.Name)
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
@@ -218,7 +251,7 @@ func (s Store) SaveTemplate(ctx context.Context, orgID string, t sending.Templat
 		slug := known[t.Name] + channels.Slugs(known, []string{t.Name})[t.Name]
 		search := strings.ToLower(t.Name + "\n" + slug + "\n" + t.Subject)
 		_, err = s.db.Exec(ctx, saveTemplate, orgID, core.NewID(), t.Name, slug, t.Subject, t.HTML, t.Text,
-			hash, search, engine.At(createdAt), engine.At(at), engine.At(at))
+			hash, search, engine.At(createdAt), engine.At(at), engine.At(at), faults)
 		return err
 	})
 }

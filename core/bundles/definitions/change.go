@@ -9,10 +9,12 @@ import (
 )
 
 // Change is how a bundle changes the definitions of an organization. Wanted has all definitions of the
-// bundle, those that stay as they are too, and Removed those that the organization loses.
+// bundle, those that stay as they are too, and Removed those that the organization loses. Keys has the
+// keys of the definitions of the bundle, also of those that could not be read and that Wanted lacks.
 type Change struct {
 	Wanted  *Set
 	Removed map[Ref]bool
+	Keys    map[Kind][]string
 }
 
 // Work is what is to be done with the definitions of one kind.
@@ -31,8 +33,9 @@ type Work struct {
 	Branch string
 	// Author has the credential, or the person behind it, that applies the change.
 	Author Author
-	// Broken has why definitions do not work that are saved although they have an error.
-	Broken map[string]string
+	// Broken has why definitions do not work that are saved although they have an error. Each has
+	// at least one reason, which is a sentence. Wanted lacks those that could not be read.
+	Broken map[string][]string
 }
 
 // Author is who applies a change. UserID is the person for whom an application acts, "" for none.
@@ -66,8 +69,18 @@ func (w Work) Saves(key string) bool {
 	return found
 }
 
-// The parts of a template in which a diagnostic can be.
+// Reason returns the first reason why a definition does not work, "" for one that works.
+func (w Work) Reason(key string) string {
+	if reasons := w.Broken[key]; len(reasons) > 0 {
+		return reasons[0]
+	}
+	return ""
+}
+
+// The parts of a template in which a diagnostic can be. A template with an error in its key cannot be
+// stored at all.
 const (
+	PartKey      = "key"
 	PartSubject  = "subject"
 	PartText     = "text"
 	PartTestData = "testdata"

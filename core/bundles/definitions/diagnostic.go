@@ -1,5 +1,12 @@
 package definitions
 
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
 // Severity says whether a diagnostic prevents that a bundle is applied.
 type Severity string
 
@@ -22,4 +29,20 @@ type Diagnostic struct {
 	// Part is the part of a template that has no place in its main file, "" otherwise. The path of
 	// the part replaces it.
 	Part string `json:"-"`
+}
+
+// Sentence returns the message with its place, such as: "templates/a.hbs" line 3, column 7: The tag is
+// empty.
+func (d Diagnostic) Sentence() string {
+	var place strings.Builder
+	if d.Path != "" {
+		place.WriteString(core.Quote(d.Path))
+	}
+	if d.Line > 0 {
+		fmt.Fprintf(&place, " line %d, column %d", d.Line, d.Column)
+	}
+	if place.Len() == 0 {
+		return d.Message
+	}
+	return strings.TrimSpace(place.String()) + ": " + d.Message
 }

@@ -13,8 +13,8 @@ import (
 // Schema has the names of an organization that workflows may use.
 type Schema struct {
 	predicate.Schema
-	// Templates has the names of the templates that can be sent. If it is nil, names of
-	// templates are not checked.
+	// Templates has the names of the templates, with false for one that has no content to send.
+	// If it is nil, names of templates are not checked.
 	Templates map[string]bool
 }
 
@@ -195,8 +195,13 @@ func (c *checker) assignment(s *SetAttribute) {
 }
 
 func (c *checker) send(s *Send) {
-	if c.schema.Templates != nil && !c.schema.Templates[s.Template] {
+	switch sendable, exists := c.schema.Templates[s.Template]; {
+	case c.schema.Templates == nil || sendable:
+	case exists:
+		c.fail(s.TemplateAt, predicate.Error{Message: "the template " + core.Quote(s.Template) + " cannot be sent, because its files in the repository have never been valid"})
+	default:
 		names := slices.Sorted(maps.Keys(c.schema.Templates))
+		names = slices.DeleteFunc(names, func(name string) bool { return !c.schema.Templates[name] })
 		c.unknown(s.TemplateAt, "template", s.Template, names)
 	}
 	if s.Topic != "" {

@@ -25,7 +25,7 @@ var schema = language.Schema{
 		Segments: map[string]string{"new-customers": "segment-1"},
 		Archived: map[predicate.Archived]bool{{Kind: predicate.SegmentSet, Key: "old"}: true},
 	},
-	Templates: map[string]bool{"welcome": true, "tips": true},
+	Templates: map[string]bool{"welcome": true, "tips": true, "unfinished": false},
 }
 
 // everything has every setting and every step.

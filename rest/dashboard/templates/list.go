@@ -26,8 +26,10 @@ type listPage struct {
 // row is the data of a template in the list.
 type row struct {
 	Path, Name, Slug, Subject string
-	// Managed is true for a template that was written here.
-	Managed       bool
+	// Managed is true for a template that was written here, and Git for one of the repository.
+	// Invalid is true for one with faults.
+	Managed, Git, Invalid bool
+
 	Changed, Read frame.When
 	Figures       figures
 }
@@ -68,7 +70,7 @@ func (h *Templates) showTemplates(w http.ResponseWriter, r *http.Request, v peop
 	}
 	for _, t := range found {
 		data.Rows = append(data.Rows, row{
-			Path: pathOf(t.Slug), Managed: t.isManaged(), Name: frame.PlainName(t.Name), Slug: t.Slug, Subject: frame.PlainName(t.Subject),
+			Path: pathOf(t.Slug), Managed: t.isManaged() && !t.isFromGit(), Git: t.isFromGit(), Invalid: t.Validation == "invalid", Name: frame.PlainName(t.Name), Slug: t.Slug, Subject: frame.PlainName(t.Subject),
 			Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.DeployedName]), Figures: performance[strings.ToLower(t.DeployedName)],
 		})
 	}
@@ -95,7 +97,7 @@ func (h *Templates) find(r *http.Request, v people.Visitor) ([]template, string,
 	}
 	var found []template
 	for _, t := range page.Items {
-		found = append(found, template{Slug: t.Slug, Name: t.Name, Source: t.Source, DeployedName: t.DeployedName, Subject: t.Subject, LastModified: t.LastModified.Format(time.RFC3339)})
+		found = append(found, template{Slug: t.Slug, Name: t.Name, Source: t.Source, DeployedName: t.DeployedName, Subject: t.Subject, Validation: t.Validation, LastModified: t.LastModified.Format(time.RFC3339)})
 	}
 	return found, page.Next, nil
 }

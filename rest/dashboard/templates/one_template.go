@@ -25,16 +25,26 @@ type templatePage struct {
 	Changed, Read       frame.When
 	// Managed is true for a template that Mailhelm stores. Deployment describes its copy in
 	// the sending account, and DeployFailure why the newest version is not there, or is "".
-	Managed                   bool
+	Managed bool
+	// Commit is the commit of the repository that the content comes from, "" for a template that no
+	// repository defines, or whose files were never valid. FromGit is true for both.
+	Commit  string
+	FromGit bool
+	// HasContent is false for a template whose files in the repository were never valid.
+	HasContent                bool
 	Deployment, DeployFailure string
 	// Tags are the names of its tags. EditTags is the page that sets them, "" if the visitor
 	// may not.
 	Tags      []string
 	EditTags  string
 	Variables []variable
-	Faults    []string // what is wrong with the template
-	Findings  []finding
-	Figures   figures
+	// Faults are what is wrong with the template. FaultsLead comes before them on the page, and
+	// Remedy after them.
+	Faults             []string
+	FaultsLead, Remedy string
+
+	Findings []finding
+	Figures  figures
 	// MayReport is true if the visitor may see the figures and the messages. Messages is the
 	// list of messages that were sent with the template.
 	MayReport bool
@@ -93,7 +103,7 @@ func (h *Templates) templatePage(r *http.Request, v people.Visitor, t template) 
 	}
 	data := templatePage{
 		Name: frame.PlainName(t.Name), Slug: t.Slug, Version: t.Version, Text: t.Text, Managed: t.isManaged(),
-		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.DeployedName]), Faults: t.Diagnostics,
+		Changed: h.WhenText(t.LastModified), Read: h.When(reads[t.DeployedName]), HasContent: t.hasContent(), FromGit: t.isFromGit(),
 		MayReport: v.Member.Has(members.MayViewAnalytics), Figures: performance[strings.ToLower(t.DeployedName)],
 		Messages: frame.Address(frame.Path+"/messages", frame.Parameters{"template": t.DeployedName}),
 		Source:   pathOf(t.Slug, "source"),
@@ -102,13 +112,24 @@ func (h *Templates) templatePage(r *http.Request, v people.Visitor, t template) 
 		data.Version, data.Versions = strconv.Itoa(t.VersionNumber), pathOf(t.Slug, "versions")
 		data.Deployment, data.DeployFailure = deploymentOf(t)
 	}
-	if v.Member.Has(members.MayTestContent) && len(t.Diagnostics) == 0 {
+	if data.FromGit {
+		data.Commit = t.Version
+	}
+	if !data.HasContent {
+		data.Version, data.Versions = "", ""
+	}
+	data.FaultsLead, data.Remedy = aboutFaults(t)
+	for _, fault := range t.Diagnostics {
+		data.Faults = append(data.Faults, frame.PlainName(fault))
+	}
+	if v.Member.Has(members.MayTestContent) && !t.isFaulty() {
 		data.Test = pathOf(t.Slug, "test")
 	}
 	for _, tag := range t.Tags {
 		data.Tags = append(data.Tags, frame.PlainName(tag))
 	}
-	if v.Member.Has(members.MayManageContent) || v.Member.Has(members.MayManageCampaigns) {
+	mayTag := v.Member.Has(members.MayManageContent) || v.Member.Has(members.MayManageCampaigns)
+	if mayTag && !(v.Org.GitConnected && t.isManaged()) {
 		data.EditTags = pathOf(t.Slug, "tags")
 	}
 	for _, used := range t.Variables {
@@ -119,6 +140,21 @@ func (h *Templates) templatePage(r *http.Request, v people.Visitor, t template) 
 	}
 	data.Preview, err = h.panelOf(r, v, t)
 	return data, err
+}
+
+// aboutFaults returns what the page says before and after the faults of a template.
+func aboutFaults(t template) (lead, remedy string) {
+	switch {
+	case t.isFromGit() && t.hasContent():
+		return "The newest files in the repository have faults, so messages have the last valid content:", "Correct the files and let the repository sync."
+	case t.isFromGit():
+		return "The files in the repository have never been valid, so the template has no content and is not sent:", "Correct the files and let the repository sync."
+	case !t.hasContent():
+		return "The template has no content and is not sent, because its files in the repository were never valid:", "Edit the template to give it content."
+	case t.isManaged():
+		return "The template has faults:", "Edit the template to correct them."
+	}
+	return "The template has faults:", "Correct it in the sending account."
 }
 
 // deploymentOf says which version of a managed template the sending account has, and why it

@@ -98,7 +98,7 @@ func (h *Templates) panelOf(r *http.Request, v people.Visitor, t template) (pane
 		Sets: setOptions(d.TestData, parameters[paramSet]), Values: parameters[paramData], Email: parameters[paramEmail], MayContact: v.Member.Has(members.MayViewContacts),
 	}
 	inFrame := pathOf(t.Slug, "preview")
-	if len(t.Diagnostics) > 0 {
+	if t.isFaulty() {
 		p.Raw = true
 		if t.HTML != "" {
 			p.Frame = frame.Address(inFrame, frame.Parameters{paramBackground: parameters[paramBackground]})

@@ -29,7 +29,7 @@ func (h *Templates) showPreview(w http.ResponseWriter, r *http.Request, v people
 		return
 	}
 	html := t.HTML
-	if len(t.Diagnostics) == 0 {
+	if !t.isFaulty() {
 		rendered, err := h.render(r, v, t)
 		if err != nil {
 			h.Fail(w, r, v, err)

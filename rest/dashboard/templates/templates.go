@@ -101,6 +101,7 @@ type template struct {
 	Source          string          `json:"source"`
 	HTML            string          `json:"html"`
 	Text            string          `json:"text"`
+	Validation      string          `json:"validation_status"`
 	Diagnostics     []string        `json:"diagnostics"`
 	Tags            []string        `json:"tags"`
 	VersionNumber   int             `json:"version_number"`
@@ -114,7 +115,20 @@ type template struct {
 }
 
 // isManaged reports whether Mailhelm stores the template with its versions.
-func (t template) isManaged() bool { return t.Source == stored.Managed }
+func (t template) isManaged() bool { return t.Source != stored.Import }
+
+// isFromGit reports whether the connected repository defines the template.
+func (t template) isFromGit() bool { return t.Source == stored.Git }
+
+// hasContent reports whether the template has content: not if its files in the repository were never
+// valid.
+func (t template) hasContent() bool { return !t.isManaged() || t.VersionNumber > 0 }
+
+// isFaulty reports whether the content cannot be rendered. The faults of a template of the repository
+// are in newer files than its content.
+func (t template) isFaulty() bool {
+	return len(t.Diagnostics) > 0 && !(t.isFromGit() && t.hasContent())
+}
 
 // draft returns the content of the template with its test data.
 func (t template) draft() (stored.Draft, error) {

@@ -27,10 +27,10 @@ var update = flag.Bool("update", false, "write the golden files again")
 const escaped = `<\/pre><script>alert(1)<\/script>\"'&\u202e`
 
 // welcome has the JSON members of a template, as both operations return it.
-const welcome = `"slug":"welcome-1","name":"` + escaped + `","subject":"Hello {{name}} ` + escaped + `","channel":null,"version":"abc1234","content_hash":"abc1234567","deployed_name":"` + escaped + `","last_modified_at":"2026-03-12T14:30:00Z","source":"import"`
+const welcome = `"slug":"welcome-1","name":"` + escaped + `","subject":"Hello {{name}} ` + escaped + `","channel":null,"version":"abc1234","content_hash":"abc1234567","deployed_name":"` + escaped + `","last_modified_at":"2026-03-12T14:30:00Z","source":"import","validation_status":"invalid"`
 
 const templateDetail = `{` + welcome + `,"html":"<p>` + escaped + `</p>","text":"Hi {{name}}","variables":[{"name":"name","required":true,"default":null},{"name":"city","required":false,"default":null}],` +
-	`"validation_status":"invalid","diagnostics":["` + "`html`" + ` leaves a block open."],"topic":null,"tags":["` + escaped + `"],` +
+	`"diagnostics":["` + "`html`" + ` leaves a block open."],"topic":null,"tags":["` + escaped + `"],` +
 	`"version_number":0,"deployed_version":null,"deploy_failure":null,"testdata":{}}`
 
 // copies has prepared reads. Drafts are reviewed and rendered by core/templates.
@@ -45,7 +45,7 @@ func (copies) Search(_ context.Context, orgID, query, cursor string, limit int) 
 	if query != "WEL" || cursor != "" || limit != frame.PageSize || orgID == "" {
 		return core.Page[stored.Template]{}, nil
 	}
-	found := stored.Template{Slug: "welcome-1", Name: "welcome", DeployedName: "welcome", Subject: "Hello </td><script>alert(1)</script>", LastModified: frametest.Now().Add(-time.Hour)}
+	found := stored.Template{Source: stored.Import, Slug: "welcome-1", Name: "welcome", DeployedName: "welcome", Subject: "Hello </td><script>alert(1)</script>", LastModified: frametest.Now().Add(-time.Hour)}
 	return core.Page[stored.Template]{Items: []stored.Template{found}, Next: "NEXT"}, nil
 }
 

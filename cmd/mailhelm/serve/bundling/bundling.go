@@ -8,6 +8,12 @@ import "github.com/mailhelm/mailhelm/core/bundles"
 
 // New returns the value that exports and imports definitions.
 func New(c Config) *bundles.Bundles {
-	s := subjects{c}
-	return bundles.New(bundles.Config{Store: c.Store, Subjects: s.byKind(), UsedBy: s.usedBy, Audit: c.Audit, Clock: c.Clock, Log: c.Log})
+	return bundles.New(bundles.Config{
+		Store: c.Store, Audit: c.Audit, Clock: c.Clock, Log: c.Log,
+		NewAdapters: func() bundles.Adapters {
+			s := subjects{c}
+			s.Schemas = &schemaOnce{Schemas: c.Schemas}
+			return bundles.Adapters{Subjects: s.byKind(), UsedBy: s.usedBy}
+		},
+	})
 }

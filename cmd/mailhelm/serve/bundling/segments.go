@@ -54,7 +54,10 @@ func (s segmentSubject) Check(ctx context.Context, org core.Org, c definitions.C
 func (s segmentSubject) Apply(ctx context.Context, org core.Org, w definitions.Work, within func(context.Context) error) error {
 	return inOne(ctx, s.Transactor, func(ctx context.Context) error {
 		t := together(w.Change, w.Save, w.Origin)
-		t.Broken = w.Broken
+		t.Broken = map[string]string{}
+		for key := range w.Broken {
+			t.Broken[key] = w.Reason(key)
+		}
 		for i := range t.Definitions {
 			if w.Origin == core.GitOrigin {
 				t.Definitions[i].SourcePath = w.Paths[t.Definitions[i].Key]

@@ -44,6 +44,24 @@ type Schemas interface {
 	WorkflowSchema(ctx context.Context, orgID string) (language.Schema, error)
 }
 
+// schemaOnce reads the names of one organization once. The plan of a bundle, or a sync, has its own.
+// Callers must not change the maps of the schema.
+type schemaOnce struct {
+	Schemas
+	read *language.Schema
+}
+
+func (o *schemaOnce) WorkflowSchema(ctx context.Context, orgID string) (language.Schema, error) {
+	if o.read == nil {
+		schema, err := o.Schemas.WorkflowSchema(ctx, orgID)
+		if err != nil {
+			return language.Schema{}, err
+		}
+		o.read = &schema
+	}
+	return *o.read, nil
+}
+
 // subjects has the adapter of each kind.
 type subjects struct{ Config }
 

@@ -2,6 +2,7 @@ package bundling
 
 import (
 	"context"
+	"maps"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
@@ -17,8 +18,10 @@ func (s workflowSubject) Check(ctx context.Context, org core.Org, c definitions.
 	}
 	namesAfter(c)(&schema.Schema)
 	segmentsAfter(&schema.Schema, c)
-	for _, t := range c.Wanted.Templates {
-		schema.Templates[t.Key] = true
+	// A template whose files have errors is no fault of the workflow, whose activation fails then.
+	schema.Templates = maps.Clone(schema.Templates)
+	for _, key := range c.Keys[definitions.KindTemplate] {
+		schema.Templates[key] = true
 	}
 	faults := definitions.Faults{}
 	for _, w := range c.Wanted.Workflows {
@@ -47,7 +50,7 @@ func (s workflowSubject) Apply(ctx context.Context, org core.Org, w definitions.
 			}
 			saved := workflows.Definition{
 				Key: d.Key, Source: d.Source, Author: workflows.Author{Kind: w.Author.Kind, ID: w.Author.ID, UserID: w.Author.UserID},
-				Revives: true, Broken: w.Broken[d.Key],
+				Revives: true, Broken: w.Reason(d.Key),
 			}
 			if w.Origin == core.GitOrigin {
 				source := w.SourceOf(d.Key)

@@ -24,9 +24,9 @@ func (s WorkflowSchemas) WorkflowSchema(ctx context.Context, orgID string) (lang
 	if schema.Activities, err = s.Segments.SeenActivities(ctx, orgID); err != nil {
 		return language.Schema{}, err
 	}
-	slugs, err := s.Templates.Slugs(ctx, orgID)
-	for _, slug := range slugs {
-		schema.Templates[slug] = true
+	named, err := s.Templates.Slugs(ctx, orgID)
+	for _, t := range named {
+		schema.Templates[t.Slug] = t.Sendable
 	}
 	return schema, err
 }

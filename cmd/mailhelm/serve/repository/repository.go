@@ -92,7 +92,8 @@ type applier struct{ definitions *bundles.Bundles }
 
 // Apply applies the files of a repository.
 func (a applier) Apply(ctx context.Context, org core.Org, s git.Snapshot, adopted map[definitions.Ref]bool) (git.Report, error) {
-	synced, err := a.definitions.Sync(ctx, org, s.Tree, bundles.Revision{Branch: s.Revision.Branch, URL: s.FilesURL}, adopted)
+	at := bundles.Revision{Branch: s.Revision.Branch, Commit: s.Revision.Commit, URL: s.FilesURL}
+	synced, err := a.definitions.Sync(ctx, org, s.Tree, at, adopted)
 	return git.Report{Diagnostics: synced.Diagnostics, Changed: synced.Changed, Absent: synced.Absent}, err
 }
 
@@ -148,7 +149,7 @@ func Adoptable(store bundles.Store) func(ctx context.Context, orgID string) ([]d
 
 // read returns the definitions of some kinds of an organization.
 func read(ctx context.Context, store bundles.Store, orgID string, kinds ...definitions.Kind) (*bundles.Held, error) {
-	held := &bundles.Held{Set: definitions.Set{Declared: map[definitions.Kind]bool{}}, FromGit: map[definitions.Ref]bool{}}
+	held := bundles.NewHeld()
 	for _, kind := range kinds {
 		if err := store.AddDefinitions(ctx, orgID, kind, held); err != nil {
 			return nil, err

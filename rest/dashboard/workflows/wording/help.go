@@ -74,8 +74,9 @@ func HelpOf(names language.Schema) []HelpGroup {
 			attributes.Entries = append(attributes.Entries, HelpEntry{"attr." + name, names.Attributes[name].Type.String()})
 		}
 	}
+	sendable := slices.DeleteFunc(slices.Sorted(maps.Keys(names.Templates)), func(name string) bool { return !names.Templates[name] })
 	return []HelpGroup{
-		group("Templates", "There are no templates.", slices.Sorted(maps.Keys(names.Templates)), "send ", ""),
+		group("Templates", "There are no templates.", sendable, "send ", ""),
 		group("Topics", "There are no topics.", slices.Sorted(maps.Keys(names.Topics)), "via topic ", ""),
 		group("Segments", "There are no segments.", slices.Sorted(maps.Keys(names.Segments)), "enter on segment ", ""),
 		group("Lists", "There are no lists.", slices.Sorted(maps.Keys(names.Lists)), "add to list ", ""),
