@@ -31,7 +31,7 @@ const (
 	// many other reads wait, or because it waited too long.
 	expensiveRetry = 5 * time.Second
 	// largeSlots is the number of large calls of this process that run at the same time; see
-	// [Catalogue.EnterLarge]. One needs up to about 150 MB.
+	// [Catalogue.EnterLarge]. One needs up to about 200 MB.
 	largeSlots = 4
 	// largeWait is the longest time for which a large call waits to start.
 	largeWait = 5 * time.Second
