@@ -28,15 +28,15 @@ var (
 		UPDATE templates SET origin = $1, commit_id = '', faults = CASE WHEN version_number = 0 THEN faults ELSE '[]' END `+inKeys("slug")+`
 			AND source = 'managed'`)
 	ownTemplates = engine.Register("own templates", `
-		UPDATE templates SET origin = $1, commit_id = CASE WHEN CAST($4 AS bytetext) = '' THEN commit_id ELSE $4 END `+inKeys("slug")+`
-			AND source = 'managed'`)
+		UPDATE templates SET origin = $1, commit_id = CASE WHEN CAST($2 AS bytetext) = '' THEN commit_id ELSE $2 END
+		WHERE org_id = $3 AND slug IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j) AND source = 'managed'`)
 )
 
 // sources has the statements that say where the file of a definition is.
 var sources = map[definitions.Kind]*engine.Statement{
 	definitions.KindSegment: engine.Register("set source of a segment", `UPDATE segments SET source_path = $1 WHERE org_id = $2 AND key = $3`),
 	definitions.KindWorkflow: engine.Register("set source of a workflow", `
-		UPDATE workflows SET source_path = $1, source_url = $4 WHERE org_id = $2 AND key = $3`),
+		UPDATE workflows SET source_path = $1, source_url = $2 WHERE org_id = $3 AND key = $4`),
 }
 
 // SetSource stores where the file of a definition is. Segments have no address.
@@ -47,7 +47,7 @@ func (s Store) SetSource(ctx context.Context, orgID string, ref definitions.Ref,
 	}
 	arguments := []any{source.Path, orgID, ref.Key}
 	if ref.Kind == definitions.KindWorkflow {
-		arguments = append(arguments, source.URL)
+		arguments = []any{source.Path, source.URL, orgID, ref.Key}
 	}
 	_, err := s.db.Exec(ctx, statement, arguments...)
 	return err
@@ -80,7 +80,7 @@ func (s Store) SetOrigins(ctx context.Context, orgID string, kind definitions.Ki
 	}
 	args := []any{string(owner.Origin), orgID, parameter}
 	if statement == ownTemplates {
-		args = append(args, owner.Commit)
+		args = []any{string(owner.Origin), owner.Commit, orgID, parameter}
 	}
 	_, err = s.db.Exec(ctx, statement, args...)
 	return err
