@@ -236,21 +236,21 @@ func TestLargeCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newReads(1).guard.Catalogue(nil)
-		enter := func(org string) (func(), error, time.Duration) {
+		enter := func(org string) (func(), time.Duration, error) {
 			began := time.Now()
 			leave, err := c.EnterLarge(t.Context(), org)
-			return leave, err, time.Since(began)
+			return leave, time.Since(began), err
 		}
 		var held []func()
 		for _, org := range []string{"a", "a", "b", "b"} {
-			leave, err, waited := enter(org)
+			leave, waited, err := enter(org)
 			if err != nil || waited != 0 {
 				t.Fatalf("%s: %v after %v", org, err, waited)
 			}
 			held = append(held, leave)
 		}
 		for _, org := range []string{"a", "c"} {
-			if _, err, waited := enter(org); !isRefusedAs(err, core.CodeOverloaded) || waited != 5*time.Second {
+			if _, waited, err := enter(org); !isRefusedAs(err, core.CodeOverloaded) || waited != 5*time.Second {
 				t.Errorf("%s: %v after %v", org, err, waited)
 			}
 		}

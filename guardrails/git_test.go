@@ -58,7 +58,9 @@ func (d *definitions) operation() core.Operation {
 			request, err := open(ctx, core.RepositoryChange{Title: "Change it", Files: map[string][]byte{"contacts/" + in.Email: []byte("proposed")}})
 			return proposedOut{"pull_request_open", request.URL}, errors.Join(err, d.fault())
 		},
-		IsManaged: func(_ context.Context, _ *core.Call, in effectIn) (bool, error) { return d.managed[in.Email], d.unknown },
+		IsManaged: func(_ context.Context, _ *core.Call, in effectIn) (bool, error) {
+			return d.managed[in.Email], d.unknown
+		},
 		Do: func(context.Context, *core.Call, effectIn) (proposedOut, error) {
 			d.saved.Add(1)
 			return proposedOut{Status: "saved"}, nil

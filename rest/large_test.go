@@ -196,7 +196,8 @@ func TestLargeCallsAreBounded(t *testing.T) {
 }
 
 // TestSlotsAreReleased checks that a call releases its slot however it ends: with an answer, a refusal of
-// its body, a panic, or a client that is gone. If it did not, the third call would wait.
+// its body, a panic, or a client that is gone. The organization has two slots, so
+// a call after three that keep theirs would be refused.
 func TestSlotsAreReleased(t *testing.T) {
 	t.Parallel()
 	s := newLarge(t)
@@ -220,9 +221,8 @@ func TestSlotsAreReleased(t *testing.T) {
 		for range 3 {
 			s.abandon(request())
 		}
-		began := time.Now()
-		if got := s.do(t, http.MethodPost, "/v1/large", "{}"); got.Code != http.StatusOK || time.Since(began) > 4*time.Second {
-			t.Errorf("after %s: %d in %v", name, got.Code, time.Since(began))
+		if got := s.do(t, http.MethodPost, "/v1/large", "{}"); got.Code != http.StatusOK {
+			t.Errorf("after %s: %d", name, got.Code)
 		}
 	}
 }
@@ -230,7 +230,8 @@ func TestSlotsAreReleased(t *testing.T) {
 // abandon serves a request whose connection may be aborted.
 func (s *stack) abandon(r *http.Request) {
 	defer func() {
-		if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+		cause := recover()
+		if err, ok := cause.(error); cause != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
 			panic(cause)
 		}
 	}()

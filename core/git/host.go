@@ -42,7 +42,7 @@ type Snapshot struct {
 	// Diagnostics are about files that were not read. Their paths are as in Tree.
 	Diagnostics []definitions.Diagnostic
 	// FilesURL is the address below which a browser shows the files of Tree as they are in the
-	// Revision, without "/" at its end, "" if there is none. See [GitHubFilesURL].
+	// Revision, without "/" at its end, "" if there is none. See [FilesOnGitHub].
 	FilesURL string
 	// States has the states of proposals by branch. A branch that is not in it is still open.
 	States map[string]ProposalState
@@ -77,9 +77,9 @@ type Proposal struct {
 	CreatedAt time.Time
 }
 
-// GitHubFilesURL returns the address of the files of a commit below a folder, in the repository on GitHub whose
+// FilesOnGitHub returns the address of the files of a commit below a folder, in the repository on GitHub whose
 // page has the address page.
-func GitHubFilesURL(page, commit, folder string) string {
+func FilesOnGitHub(page, commit, folder string) string {
 	address := page + "/blob/" + commit
 	if folder != "" {
 		address += "/" + definitions.EscapePath(folder)

@@ -65,7 +65,7 @@ func TestGitHubKeyOpenToOthers(t *testing.T) {
 	chmod(t, file, 0o644)
 	cfg.GitHub = config.GitHub{URL: stand.URL, App: githubtest.AppID, Key: file, ClientSecret: "c", WebhookSecret: "secret-of-the-webhook"}
 	settings := filepath.Join(t.TempDir(), "mailhelm.toml")
-	if err := os.WriteFile(settings, nil, 0o644); err != nil { //nolint:gosec // the mode is what is tested
+	if err := os.WriteFile(settings, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	r := doctor.Examine(t.Context(), cfg, settings)

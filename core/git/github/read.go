@@ -52,7 +52,7 @@ func (a *App) Fetch(ctx context.Context, c git.Connection, open []git.Proposal) 
 	return git.Snapshot{
 		Revision: git.Revision{Branch: newest.branch, Commit: newest.commit, CommittedAt: newest.at},
 		Tree:     tree, Diagnostics: diagnostics, States: states,
-		FilesURL: git.GitHubFilesURL(a.web+"/"+c.Location, newest.commit, c.PathPrefix),
+		FilesURL: git.FilesOnGitHub(a.web+"/"+c.Location, newest.commit, c.PathPrefix),
 	}, nil
 }
 

@@ -128,7 +128,7 @@ func (h *Host) Fetch(ctx context.Context, c git.Connection, open []git.Proposal)
 		return git.Snapshot{}, h.explain(ctx, err)
 	}
 	if page := pageOnGitHub(c); page != "" {
-		snapshot.FilesURL = git.GitHubFilesURL(page, snapshot.Revision.Commit, c.PathPrefix)
+		snapshot.FilesURL = git.FilesOnGitHub(page, snapshot.Revision.Commit, c.PathPrefix)
 	}
 	return snapshot, nil
 }
