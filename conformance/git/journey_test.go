@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/git"
 	"github.com/mailhelm/mailhelm/core/git/github/githubtest"
 	"github.com/mailhelm/mailhelm/core/git/gittest"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -215,7 +216,10 @@ func (j *journey) brokenTemplates() {
 	j.Helper()
 	added := strings.Replace(first["mail/mailhelm.json"], `"templates": {`, `"templates": {
     "missing": {"path": "templates/missing.hbs"},
-    "trial": {"path": "templates/trial.hbs"},`, 1)
+    "trial": {"path": "templates/trial.hbs"}, "No Slug": {"path": "templates/none.hbs"}, "taken": {"path": "templates/none.hbs"},`, 1)
+	if err := j.p.DB.Templates().SaveTemplate(j.Context(), j.org.OrgID, sending.Template{Name: "taken", Subject: "Of the account", HTML: "<p>"}, j.p.Clock.Now(), j.p.Clock.Now()); err != nil {
+		j.Fatal(err)
+	}
 	j.repo.Commit(map[string]string{"mail/mailhelm.json": added, "mail/templates/hello.hbs": "<p>Hello</p>\n<p>{{#if}}</p>\n", "mail/templates/trial.hbs": "<p>{{first_name</p>\n"})
 	j.sync()
 	j.wantTemplate("welcome", template{source: "git", version: j.commit[:7], status: "invalid", number: 1, diagnostic: `"templates/hello.hbs" line 2, column 4: `})
@@ -223,6 +227,15 @@ func (j *journey) brokenTemplates() {
 	j.wantTemplate("trial", template{source: "git", status: "invalid", diagnostic: `"templates/trial.hbs" line 1, column 16: `})
 	if got := j.call("templates_render", `{"slug":"welcome","data":{"first_name":"Ada"}}`); got["validation_status"] != "invalid" || !strings.Contains(fmt.Sprint(got["html"]), "Hello Ada") {
 		j.Errorf("rendered %v", got)
+	}
+	var ofKeys []string
+	for _, d := range j.faults() {
+		if d.Path == "mailhelm.json" && d.Line == 0 {
+			ofKeys = append(ofKeys, d.Message)
+		}
+	}
+	if len(ofKeys) != 2 || !strings.HasPrefix(ofKeys[0], "`slug` ") || !strings.Contains(ofKeys[1], `a template of its own with the slug "taken"`) {
+		j.Errorf("templates that cannot be stored: %q", ofKeys)
 	}
 	list := j.get("/v1/lists/newsletter")["id"]
 	for slug, want := range map[string]int{"welcome": http.StatusCreated, "missing": http.StatusUnprocessableEntity} {
