@@ -11,10 +11,10 @@ LINT := .bin/golangci-lint-$(LINT_VERSION)
 # The cache stores paths. If two checkouts shared one, lint would report the paths of the other.
 export GOLANGCI_LINT_CACHE := $(CURDIR)/.bin/cache
 
-# SQLite, translated from C to Go, and packages that compress, hash, encrypt and convert bytes run
-# without the race detector, because they would take most of the time. Races in our code are found
-# without it (core/doc/decisions/0056).
-RACE_EXEMPT := modernc.org/... compress/... crypto/... hash/... golang.org/x/crypto/... golang.org/x/net/... golang.org/x/text/...
+# SQLite, translated from C to Go, and the packages that compress run without the race detector,
+# because they would take most of the time. Races in our code are found without it
+# (core/doc/decisions/0056).
+RACE_EXEMPT := modernc.org/... compress/... hash/crc32
 RACE_FLAGS ?= -race $(foreach package,$(RACE_EXEMPT),-gcflags=$(package)=-race=false)
 RACE_PACKAGES ?= $(shell .ci/packages --concurrent)
 

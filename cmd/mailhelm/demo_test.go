@@ -67,7 +67,7 @@ func checkPrintedMembers(t *testing.T, got demoOutput) {
 		}
 	}
 	slices.Sort(names)
-	want := strings.Fields(`admin_url api_key app_url asset_url auth_url base_url client_id client_secret fetch_url mcp_url org_id
+	want := strings.Fields(`admin_url api_key app_url asset_url auth_url base_url client_id client_secret fetch_url git_folder mcp_url org_id
 		smtp_addr test_api_key test_client_id test_client_secret user_email user_password webhook_url`)
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)

@@ -3,6 +3,8 @@ package demo
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
@@ -43,6 +45,9 @@ func (c *Command) Run(p *cli.Program) error {
 		cfg.Listen = config.PortRow(c.Port)
 	}
 	cfg.Listen.Asset = cfg.Listen.Fetch // the Host header selects one
+	if err := openRepositories(&cfg); err != nil {
+		return err
+	}
 	in, err := openMailIn(p.Stderr, &cfg)
 	if err != nil {
 		return err
@@ -52,13 +57,22 @@ func (c *Command) Run(p *cli.Program) error {
 	if err != nil {
 		return explainStart(err)
 	}
-	if err := c.show(p, h, in); err != nil {
+	if err := c.show(p, h, in, cfg.GitFolder); err != nil {
 		return h.Abandon(err)
 	}
 	// Creating the demo's data needed much memory. TuneMemory returns unused memory to the
 	// operating system, so call it after the data is created.
 	h.TuneMemory(p.Ctx)
 	return h.RunUntilSignal(p.Ctx)
+}
+
+// openRepositories creates the folder for Git repositories that people connect to the demo.
+func openRepositories(cfg *config.Config) error {
+	var err error
+	if cfg.GitFolder, err = filepath.Abs(filepath.Join(cfg.DataDir, "repositories")); err != nil {
+		return err
+	}
+	return os.MkdirAll(cfg.GitFolder, 0o700)
 }
 
 // explainStart returns the error of a failed start. If a port is taken, the text names the
@@ -73,7 +87,7 @@ func explainStart(err error) error {
 // show creates the demo's data if it is missing, checks that the server answers at each of
 // its addresses, and prints the credentials. If a step fails, it prints nothing on standard
 // output, so scripts can wait for the output.
-func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn) error {
+func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, repositories string) error {
 	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err
@@ -91,9 +105,9 @@ func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn) error {
 		return fmt.Errorf("received mail of the demo: %w", err)
 	}
 	if c.JSON {
-		return p.PrintJSON(newPrinted(h.Addresses(), in.receiver.URL, credentials))
+		return p.PrintJSON(newPrinted(h.Addresses(), in.receiver.URL, credentials, repositories))
 	}
-	return printDemo(p, h.Addresses(), in.receiver.URL, credentials, c.Data)
+	return printDemo(p, h.Addresses(), in.receiver.URL, credentials, c.Data, repositories)
 }
 
 // makePast creates 90 days of email events at the first start, which takes a few seconds
@@ -123,15 +137,17 @@ type demoOutput struct {
 	AdminURL string `json:"admin_url"`
 	// WebhookURL is the address of the demo's own receiver of webhooks.
 	WebhookURL string `json:"webhook_url"`
+	// GitFolder is the folder whose Git repositories can be connected.
+	GitFolder string `json:"git_folder"`
 	demodata.Credentials
 }
 
 // newPrinted returns the object that --json prints, from the addresses of the server and of its
-// receiver of webhooks, and the credentials, including the secrets.
-func newPrinted(a serve.Addresses, webhookURL string, c demodata.Credentials) demoOutput {
+// receiver of webhooks, the credentials, including the secrets, and the folder for repositories.
+func newPrinted(a serve.Addresses, webhookURL string, c demodata.Credentials, repositories string) demoOutput {
 	return demoOutput{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, AssetURL: a.Asset,
-		SMTPAddr: a.SMTP, AdminURL: a.Admin, WebhookURL: webhookURL, Credentials: c,
+		SMTPAddr: a.SMTP, AdminURL: a.Admin, WebhookURL: webhookURL, GitFolder: repositories, Credentials: c,
 	}
 }
 

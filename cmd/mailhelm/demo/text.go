@@ -11,9 +11,9 @@ import (
 
 // printDemo prints the demo's addresses, its credentials and commands to try, for a person.
 // It prints secrets in clear text.
-func printDemo(p *cli.Program, a serve.Addresses, webhookURL string, c demodata.Credentials, dir string) error {
+func printDemo(p *cli.Program, a serve.Addresses, webhookURL string, c demodata.Credentials, dir, repositories string) error {
 	fmt.Fprintf(p.Stdout, "\nMailhelm demo: Fernhill Coffee, 500 contacts and 90 days of mail. Nothing is sent. Everything is kept in %s.\n\n", dir)
-	for _, table := range [][][]string{addressRows(a, webhookURL), credentialRows(c)} {
+	for _, table := range [][][]string{addressRows(a, webhookURL, repositories), credentialRows(c)} {
 		if err := p.PrintTable("  ", table); err != nil {
 			return err
 		}
@@ -23,8 +23,9 @@ func printDemo(p *cli.Program, a serve.Addresses, webhookURL string, c demodata.
 	return err
 }
 
-// addressRows returns the rows of the printed table of addresses: service and address.
-func addressRows(a serve.Addresses, webhookURL string) [][]string {
+// addressRows returns the rows of the printed table of addresses: service and address, and last the folder for
+// Git repositories.
+func addressRows(a serve.Addresses, webhookURL, repositories string) [][]string {
 	return [][]string{
 		{"Dashboard", a.App + "/dashboard"},
 		{"API", a.API + "/v1"},
@@ -36,6 +37,7 @@ func addressRows(a serve.Addresses, webhookURL string) [][]string {
 		{"Webhooks", webhookURL},
 		{"Admin", a.Admin + "/metrics"},
 		{"Docs", a.Docs},
+		{"Git", repositories},
 	}
 }
 

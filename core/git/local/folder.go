@@ -60,7 +60,10 @@ func (h *Host) gitFolder(location string) (string, error) {
 	if h.cfg.Folder == "" {
 		return "", git.Refuse("This server reads no repositories in folders. Its operator names the folder below which they are with --git-folder.")
 	}
-	base, err := filepath.EvalSymlinks(h.cfg.Folder)
+	base, err := filepath.Abs(h.cfg.Folder)
+	if err == nil {
+		base, err = filepath.EvalSymlinks(base)
+	}
 	if err != nil {
 		return "", fmt.Errorf("folder of repositories: %w", err)
 	}

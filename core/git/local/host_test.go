@@ -164,6 +164,26 @@ func renameAndForce(t *testing.T, host *local.Host, c git.Connection, r *gittest
 	}
 }
 
+// TestRelativeFolder reads a repository below a folder that is named relative to the working folder.
+func TestRelativeFolder(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	r := gittest.New(t, folder)
+	commit := r.Commit(files)
+	working, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config(folder, gittest.Server{})
+	if cfg.Folder, err = filepath.Rel(working, folder); err != nil {
+		t.Fatal(err)
+	}
+	got := fetch(t, local.New(cfg), git.Connection{Kind: git.Local, Location: r.Bare, PathPrefix: "mail"})
+	if got.Revision.Commit != commit {
+		t.Errorf("read %q, want %q", got.Revision.Commit, commit)
+	}
+}
+
 // TestFolderRefuses checks that only whole repositories below the configured folder are read.
 func TestFolderRefuses(t *testing.T) {
 	t.Parallel()
