@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -217,13 +218,16 @@ func (j *journey) brokenTemplates() {
 	added := strings.Replace(first["mail/mailhelm.json"], `"templates": {`, `"templates": {
     "missing": {"path": "templates/missing.hbs"},
     "trial": {"path": "templates/trial.hbs"}, "No Slug": {"path": "templates/none.hbs"}, "taken": {"path": "templates/none.hbs"},`, 1)
-	if err := j.p.DB.Templates().SaveTemplate(j.Context(), j.org.OrgID, sending.Template{Name: "taken", Subject: "Of the account", HTML: "<p>"}, j.p.Clock.Now(), j.p.Clock.Now()); err != nil {
+	// A sync with the account may run at any time, so both have the template.
+	taken := sending.Template{Name: "taken", Subject: "Of the account", HTML: "<p>"}
+	stored := j.p.DB.Templates().SaveTemplate(j.Context(), j.org.OrgID, taken, j.p.Clock.Now(), j.p.Clock.Now())
+	if err := errors.Join(stored, j.p.Simulator.PutTemplate(j.Context(), j.org.OrgID, taken)); err != nil {
 		j.Fatal(err)
 	}
 	j.repo.Commit(map[string]string{"mail/mailhelm.json": added, "mail/templates/hello.hbs": "<p>Hello</p>\n<p>{{#if}}</p>\n", "mail/templates/trial.hbs": "<p>{{first_name</p>\n"})
 	j.sync()
 	j.wantTemplate("welcome", template{source: "git", version: j.commit[:7], status: "invalid", number: 1, diagnostic: `"templates/hello.hbs" line 2, column 4: `})
-	j.wantTemplate("missing", template{source: "git", status: "invalid", diagnostic: `"mailhelm.json" line 8, column 25: The bundle has no file "templates/missing.hbs".`})
+	j.wantTemplate("missing", template{source: "git", status: "invalid", diagnostic: `"mailhelm.json" line 8, column 25: There is no file "templates/missing.hbs".`})
 	j.wantTemplate("trial", template{source: "git", status: "invalid", diagnostic: `"templates/trial.hbs" line 1, column 16: `})
 	if got := j.call("templates_render", `{"slug":"welcome","data":{"first_name":"Ada"}}`); got["validation_status"] != "invalid" || !strings.Contains(fmt.Sprint(got["html"]), "Hello Ada") {
 		j.Errorf("rendered %v", got)

@@ -119,7 +119,7 @@ func TestValidate(t *testing.T) {
 		"test data":     {map[string]string{"fixtures/welcome/list.json": `[{"first_name": "Ada"}]`}, []string{"fixtures/welcome/list.json:1:2: error: ", "_name"}},
 		"manifest":      {map[string]string{"mailhelm.json": "{\n  \"lists\": []\n}"}, []string{"mailhelm.json:2:12: error: "}},
 		"no JSON":       {map[string]string{"mailhelm.json": "{"}, []string{"mailhelm.json:1:2: error: "}},
-		"missing file":  {map[string]string{"templates/welcome.txt": ""}, []string{"mailhelm.json:", "error: The bundle has no file"}},
+		"missing file":  {map[string]string{"templates/welcome.txt": ""}, []string{"mailhelm.json:", "error: There is no file"}},
 		"several":       {map[string]string{"templates/welcome.hbs": "{{#if", "audience/new-customers.predicate": "and"}, []string{"welcome.hbs:1:1: error", "customers.predicate:1:1: error"}},
 		"no bundle":     {map[string]string{"mailhelm.json": ""}, []string{"has no file mailhelm.json", "mailhelm bundle init"}},
 		"upper case":    {map[string]string{"Templates/a.hbs": "a"}, []string{"upper and lower case"}},

@@ -45,7 +45,7 @@ func (c *Command) Run(p *cli.Program) error {
 		cfg.Listen = config.PortRow(c.Port)
 	}
 	cfg.Listen.Asset = cfg.Listen.Fetch // the Host header selects one
-	if err := openRepositories(&cfg); err != nil {
+	if cfg.GitFolder, err = filepath.Abs(filepath.Join(c.Data, "repositories")); err != nil {
 		return err
 	}
 	in, err := openMailIn(p.Stderr, &cfg)
@@ -66,15 +66,6 @@ func (c *Command) Run(p *cli.Program) error {
 	return h.RunUntilSignal(p.Ctx)
 }
 
-// openRepositories creates the folder for Git repositories that people connect to the demo.
-func openRepositories(cfg *config.Config) error {
-	var err error
-	if cfg.GitFolder, err = filepath.Abs(filepath.Join(cfg.DataDir, "repositories")); err != nil {
-		return err
-	}
-	return os.MkdirAll(cfg.GitFolder, 0o700)
-}
-
 // explainStart returns the error of a failed start. If a port is taken, the text names the
 // only flag of the demo that changes ports.
 func explainStart(err error) error {
@@ -84,10 +75,13 @@ func explainStart(err error) error {
 	return err
 }
 
-// show creates the demo's data if it is missing, checks that the server answers at each of
-// its addresses, and prints the credentials. If a step fails, it prints nothing on standard
-// output, so scripts can wait for the output.
+// show creates the folder for repositories and the demo's data if they are missing, checks
+// that the server answers at each of its addresses, and prints the credentials. If a step
+// fails, it prints nothing on standard output, so scripts can wait for the output.
 func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, repositories string) error {
+	if err := os.MkdirAll(repositories, 0o700); err != nil {
+		return err
+	}
 	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(p.Ctx, c.Data)
 	if err != nil {
 		return err

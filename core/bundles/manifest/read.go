@@ -153,7 +153,7 @@ func (r *reader) open(path string) (node, bool) {
 	r.used[path] = true
 	r.path, r.text = path, content
 	if !ok {
-		r.add(definitions.Diagnostic{Severity: definitions.Error, Code: MissingFile, Message: "The bundle has no file " + core.Quote(path) + "."})
+		r.add(definitions.Diagnostic{Severity: definitions.Error, Code: MissingFile, Message: "There is no file " + core.Quote(path) + "."})
 		return node{}, false
 	}
 	if !r.spend(0, path, content) {
@@ -325,7 +325,7 @@ func (r *reader) fileAt(at int, path string, endings []string) ([]byte, bool) {
 	}
 	content, ok := r.tree[path]
 	if !ok {
-		r.errorAt(at, MissingFile, "The bundle has no file "+core.Quote(path)+".")
+		r.errorAt(at, MissingFile, "There is no file "+core.Quote(path)+".")
 	}
 	r.used[path] = true
 	return content, ok
