@@ -89,7 +89,7 @@ func newDashboard(
 	b.add(inboxes.New(around, inboxes.Config{Attachments: domains.Inboxes}))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	b.add(sitepages.New(b.around, sitepages.Config{Settings: s.site.Settings, Changed: s.site.Changed, APIURL: public.API}))
-	b.add(repository.New(around, repository.Config{Settings: s.repository.Settings, GitHub: s.app.PathOf(githubpages.Path), Managed: parts.Managed(s.db.Bundles()), Adoptable: parts.Adoptable(s.db.Bundles()), Promote: s.repository.Proposals.Promote}))
+	b.add(repository.New(around, repository.Config{Settings: s.repository.Settings, GitHub: s.app.PathOf(githubpages.Path), Definitions: parts.Definitions(s.db.Bundles()), Promote: s.repository.Proposals.Promote}))
 	b.add(githubpages.New(around, githubpages.Config{App: s.app.App, Off: s.app.App == nil, Connect: s.repository.Settings.Connect, AppURL: public.App, Then: repository.Path, Clock: cfg.Clock, Log: cfg.Log}))
 	b.add(domainauth.New(around, domainauth.Config{Store: s.db.DomainAuth(), Arrivals: s.db.ReportArrivals(), Subscriptions: s.db.DomainNotices()}))
 	b.add(receiving.New(around, receiving.Config{Domains: s.db.ReceivingDomains(), Desk: s.received.Desk}))

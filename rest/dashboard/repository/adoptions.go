@@ -12,15 +12,11 @@ import (
 )
 
 // describeAdoptions adds the adopted definitions, and those that can be adopted, to the data of the page.
-func (h *Room) describeAdoptions(ctx context.Context, data *page, orgID string) error {
+func (h *Room) describeAdoptions(ctx context.Context, data *page, orgID string, adoptable []definitions.Ref) error {
 	all, err := h.cfg.Settings.Adoptions.Adopted(ctx, orgID)
-	if err != nil {
-		return err
-	}
 	for _, a := range all {
 		data.Adopted = append(data.Adopted, adopted{Kind: string(a.Kind), Noun: a.Kind.Noun(), Key: a.Key, At: h.When(a.AdoptedAt)})
 	}
-	adoptable, err := h.cfg.Adoptable(ctx, orgID)
 	for _, ref := range adoptable {
 		name := string(ref.Kind) + " " + ref.Key
 		data.Adoptable = append(data.Adoptable, frame.Option{Value: name, Name: name})

@@ -31,12 +31,11 @@ const maxProposals = 20
 // Config configures the page.
 type Config struct {
 	Settings git.Settings
-	// Managed returns the definitions that are not in the repository and can be put there, and
-	// Promote proposes to put one there; see git.Proposals.
-	Managed func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error)
+	// Definitions returns the definitions that are not in the repository and can be put there, and
+	// those of the repository that can be adopted.
+	Definitions func(ctx context.Context, orgID string) (managed []core.RepositoryDefinition, adoptable []definitions.Ref, err error)
+	// Promote proposes to put a definition into the repository; see git.Proposals.
 	Promote func(ctx context.Context, orgID string, d core.RepositoryDefinition) (core.PullRequest, error)
-	// Adoptable returns the definitions of the repository that can be adopted.
-	Adoptable func(ctx context.Context, orgID string) ([]definitions.Ref, error)
 	// GitHub is the path of the page that connects a repository on GitHub, "" if there is none.
 	GitHub string
 }
@@ -177,14 +176,14 @@ func (h *Room) describe(ctx context.Context, data *page, c git.Connection) error
 	for _, d := range c.Diagnostics {
 		data.Faults = append(data.Faults, faultOf(d))
 	}
-	managed, err := h.cfg.Managed(ctx, c.OrgID)
+	managed, adoptable, err := h.cfg.Definitions(ctx, c.OrgID)
 	if err != nil {
 		return err
 	}
 	for _, d := range managed {
 		data.Managed = append(data.Managed, frame.Option{Value: d.Kind + " " + d.Key, Name: d.Kind + " " + d.Key})
 	}
-	if err := h.describeAdoptions(ctx, data, c.OrgID); err != nil {
+	if err := h.describeAdoptions(ctx, data, c.OrgID, adoptable); err != nil {
 		return err
 	}
 	proposals, err := h.cfg.Settings.Store.Proposals(ctx, c.OrgID, maxProposals)
@@ -249,7 +248,7 @@ func (h *Room) sync(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 
 // promote proposes to put a definition into the repository.
 func (h *Room) promote(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	managed, err := h.cfg.Managed(r.Context(), v.Org.ID)
+	managed, _, err := h.cfg.Definitions(r.Context(), v.Org.ID)
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return

@@ -55,17 +55,15 @@ func newOffice(t *testing.T) *office {
 	o.settings = git.Settings{Store: db.Git(key), Adoptions: db.Git(key), Queue: o, Clock: frametest.Now, Kinds: []git.Kind{git.Remote, git.Local}}
 	room, err := pages.New(o.Frame, pages.Config{
 		Settings: o.settings, GitHub: "/dashboard/git/github",
-		Managed: func(context.Context, string) ([]core.RepositoryDefinition, error) {
-			return []core.RepositoryDefinition{{Kind: "segment", Key: "vip"}, {Kind: "workflow", Key: "trial"}}, nil
-		},
-		Adoptable: func(ctx context.Context, orgID string) (found []definitions.Ref, err error) {
+		Definitions: func(ctx context.Context, orgID string) (managed []core.RepositoryDefinition, found []definitions.Ref, err error) {
+			managed = []core.RepositoryDefinition{{Kind: "segment", Key: "vip"}, {Kind: "workflow", Key: "trial"}}
 			all, err := db.Segments().AllSegments(ctx, orgID)
 			for _, s := range all {
 				if s.Origin == segments.Git {
 					found = append(found, definitions.Ref{Kind: definitions.KindSegment, Key: s.Key})
 				}
 			}
-			return found, err
+			return managed, found, err
 		},
 		Promote: func(_ context.Context, orgID string, d core.RepositoryDefinition) (core.PullRequest, error) {
 			o.promoted = append(o.promoted, orgID+" "+d.Key)

@@ -97,18 +97,26 @@ func (a applier) Apply(ctx context.Context, org core.Org, s git.Snapshot, adopte
 	return git.Report{Diagnostics: synced.Diagnostics, Changed: synced.Changed, Absent: synced.Absent}, err
 }
 
-// Managed returns a function that returns the definitions of an organization that are not in its
-// repository and can be put there.
-func Managed(store bundles.Store) func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error) {
-	return func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, error) {
-		held, err := read(ctx, store, orgID, definitions.KindSegment, definitions.KindTemplate, definitions.KindWorkflow)
-		if err != nil {
-			return nil, err
+// Definitions returns a function that returns the definitions of an organization that are not in its
+// repository and can be put there, and those of the repository that a person can adopt. Both are sorted
+// within a kind.
+func Definitions(store bundles.Store) func(ctx context.Context, orgID string) (managed []core.RepositoryDefinition, adoptable []definitions.Ref, err error) {
+	return func(ctx context.Context, orgID string) ([]core.RepositoryDefinition, []definitions.Ref, error) {
+		held := bundles.NewHeld()
+		for _, kind := range []definitions.Kind{definitions.KindSegment, definitions.KindTemplate, definitions.KindWorkflow} {
+			if err := store.AddDefinitions(ctx, orgID, kind, held); err != nil {
+				return nil, nil, err
+			}
 		}
-		var all []core.RepositoryDefinition
+		var managed []core.RepositoryDefinition
+		var adoptable []definitions.Ref
 		add := func(kind definitions.Kind, d core.RepositoryDefinition) {
-			if d.Kind = string(kind); !held.FromGit[definitions.Ref{Kind: kind, Key: d.Key}] {
-				all = append(all, d)
+			d.Kind = string(kind)
+			switch ref := (definitions.Ref{Kind: kind, Key: d.Key}); {
+			case !held.FromGit[ref]:
+				managed = append(managed, d)
+			case git.CanAdopt(kind):
+				adoptable = append(adoptable, ref)
 			}
 		}
 		for _, s := range held.Set.Segments {
@@ -120,40 +128,6 @@ func Managed(store bundles.Store) func(ctx context.Context, orgID string) ([]cor
 		for _, w := range held.Set.Workflows {
 			add(definitions.KindWorkflow, core.RepositoryDefinition{Key: w.Key, Source: w.Source})
 		}
-		return all, nil
+		return managed, adoptable, nil
 	}
-}
-
-// Adoptable returns a function that returns the definitions of an organization's repository that a person
-// can adopt, sorted by kind and key.
-func Adoptable(store bundles.Store) func(ctx context.Context, orgID string) ([]definitions.Ref, error) {
-	return func(ctx context.Context, orgID string) ([]definitions.Ref, error) {
-		var all []definitions.Ref
-		for _, kind := range definitions.Kinds() {
-			if !git.CanAdopt(kind) {
-				continue
-			}
-			held, err := read(ctx, store, orgID, kind)
-			if err != nil {
-				return nil, err
-			}
-			for _, item := range held.Set.Items(kind) {
-				if held.FromGit[item.Ref] {
-					all = append(all, item.Ref)
-				}
-			}
-		}
-		return all, nil
-	}
-}
-
-// read returns the definitions of some kinds of an organization.
-func read(ctx context.Context, store bundles.Store, orgID string, kinds ...definitions.Kind) (*bundles.Held, error) {
-	held := bundles.NewHeld()
-	for _, kind := range kinds {
-		if err := store.AddDefinitions(ctx, orgID, kind, held); err != nil {
-			return nil, err
-		}
-	}
-	return held, nil
 }
