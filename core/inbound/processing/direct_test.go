@@ -77,7 +77,7 @@ func TestStoppedProcessGivesTasksBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		judging, release := make(chan struct{}), make(chan struct{})
-		w.judge = func(string) inbound.Verdicts {
+		w.judge = func(context.Context, string) inbound.Verdicts {
 			judging <- struct{}{}
 			<-release
 			return inbound.Verdicts{}

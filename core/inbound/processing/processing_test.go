@@ -135,7 +135,7 @@ func TestFailedAttemptsLeaveNoObjects(t *testing.T) {
 			w.fails = nil
 			id = w.accept(t, raw, "inbox")
 			if what == "claimed again" {
-				w.judge = func(string) inbound.Verdicts {
+				w.judge = func(context.Context, string) inbound.Verdicts {
 					if err := fails(""); err != nil {
 						t.Error(err)
 					}
@@ -181,7 +181,7 @@ func TestGroupWithFailures(t *testing.T) {
 		var together sync.WaitGroup
 		together.Add(len(targets))
 		var stolen []inbound.Task
-		w.judge = func(raw string) inbound.Verdicts {
+		w.judge = func(_ context.Context, raw string) inbound.Verdicts {
 			if strings.Contains(raw, "stolen") {
 				own := inbound.Task{OrgID: w.org, Envelope: inbound.Envelope{ID: ids["stolen"]}, Attempts: 1}
 				_, err := w.PutOff(t.Context(), own, start)
@@ -280,7 +280,7 @@ func TestVerdictsOfTheProviderCount(t *testing.T) {
 		if err := w.spool.Accept(t.Context(), e, strings.NewReader(mail("x"))); err != nil {
 			t.Fatal(err)
 		}
-		w.judge = func(string) inbound.Verdicts { t.Error("judged again"); return inbound.Verdicts{} }
+		w.judge = func(context.Context, string) inbound.Verdicts { t.Error("judged again"); return inbound.Verdicts{} }
 		w.look(t)
 		if len(w.delivered) != 1 || w.delivered[0].Verdicts != judged {
 			t.Errorf("delivered %+v", w.delivered)
@@ -330,9 +330,9 @@ func TestStopGivesClaimsBack(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, stop := context.WithCancel(t.Context())
 		begun := make(chan struct{})
-		w.judge = func(string) inbound.Verdicts {
+		w.judge = func(judging context.Context, _ string) inbound.Verdicts {
 			begun <- struct{}{}
-			<-ctx.Done()
+			<-judging.Done() // ctx ends before the contexts that are made of it
 			return inbound.Verdicts{}
 		}
 		const messages = 3

@@ -38,7 +38,7 @@ type world struct {
 	mu  sync.Mutex
 	now time.Time
 	// judge makes the verdicts; nil means passing ones.
-	judge func(raw string) inbound.Verdicts
+	judge func(ctx context.Context, raw string) inbound.Verdicts
 	// fails returns the error of the delivery of a subject; nil means none.
 	fails func(subject string) error
 	// delivered and committed have the messages in the order of the calls.
@@ -76,11 +76,11 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 func (w *world) newProcessor(log *slog.Logger) *processing.Processor {
 	return processing.New(processing.Config{
 		Queue: w.Queue, Stores: w.stores, Transactor: w.db, Clock: w.clock, Log: log,
-		Judge: func(_ context.Context, _ inbound.Envelope, raw []byte) inbound.Verdicts {
+		Judge: func(ctx context.Context, _ inbound.Envelope, raw []byte) inbound.Verdicts {
 			if w.judge == nil {
 				return inbound.Verdicts{SPF: inbound.Pass}
 			}
-			return w.judge(string(raw))
+			return w.judge(ctx, string(raw))
 		},
 		Observe:      w.observe,
 		Extract:      func(m inbound.Message) inbound.Extracted { return inbound.Extracted{Codes: []string{m.Subject}} },
