@@ -9,4 +9,7 @@ type User struct {
 	Name         string
 	PasswordHash string // argon2id in PHC string format
 	CreatedAt    time.Time
+	// DisabledAt is the time since when the operator keeps the person from signing in; nil
+	// if the person may sign in.
+	DisabledAt *time.Time
 }

@@ -1858,7 +1858,7 @@ CREATE TABLE users (
 	name text NOT NULL,
 	password_hash text NOT NULL,
 	created_at bigint NOT NULL
-);
+, disabled_at bigint);
 
 CREATE TABLE verified_sender_starts (
 	subject bytetext NOT NULL PRIMARY KEY,

@@ -25,8 +25,8 @@ func noReset() error {
 
 // Resettable returns the person whose password a reset link can set. It does not use up the
 // link, because mail scanners open links too. It fails with not_found, always with the same
-// text, if the link is unknown, used or expired, or if the password has changed since the
-// link was made.
+// text, if the link is unknown, used or expired, if the person is disabled, or if the
+// password has changed since the link was made.
 func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User, error) {
 	if !access.IsLink(secret) {
 		return access.User{}, noReset()
@@ -39,7 +39,7 @@ func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User,
 		return access.User{}, fmt.Errorf("link of a reset: %w", err)
 	}
 	user, err := p.cfg.Users.UserByID(ctx, r.UserID)
-	if core.IsNotFound(err) || err == nil && !bytes.Equal(markOf(user.PasswordHash), r.Mark) {
+	if core.IsNotFound(err) || err == nil && (user.DisabledAt != nil || !bytes.Equal(markOf(user.PasswordHash), r.Mark)) {
 		return access.User{}, noReset()
 	}
 	if err != nil {

@@ -101,13 +101,13 @@ func (m *ResetMail) mailReset(ctx context.Context, asked AskResetArgs) error {
 }
 
 // makeReset stores a reset link with this hash. It stores nothing and returns false if the
-// person has maxOpenResets valid links.
+// person is disabled or has maxOpenResets valid links.
 func (m *ResetMail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
 	if err := m.cfg.Users.HoldUser(ctx, userID); err != nil {
 		return false, err
 	}
 	user, err := m.cfg.Users.UserByID(ctx, userID)
-	if err != nil {
+	if err != nil || user.DisabledAt != nil {
 		return false, err
 	}
 	open, err := m.cfg.Resets.OpenResets(ctx, userID, now)

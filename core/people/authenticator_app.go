@@ -55,7 +55,7 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 		return AppKey{}, err
 	}
 	err = f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
-		has, err := f.ready(ctx, v)
+		has, err := f.CheckIdentity(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 // PendingApp returns the last secret of BeginApp, so that the page can show it again after
 // a wrong code. It fails with not_found if the person has no unconfirmed app.
 func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, error) {
-	if _, err := f.ready(ctx, v); err != nil {
+	if _, err := f.CheckIdentity(ctx, v); err != nil {
 		return AppKey{}, err
 	}
 	app, err := f.factors.AuthenticatorApp(ctx, v.User.ID)

@@ -20,7 +20,7 @@ func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQue
 	if !f.OffersPasskeys() {
 		return PasskeyQuestion{}, passkeyError(errNoPasskeys)
 	}
-	has, err := f.ready(ctx, v)
+	has, err := f.CheckIdentity(ctx, v)
 	if err != nil {
 		return PasskeyQuestion{}, err
 	}
@@ -44,7 +44,7 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 	if err := access.CheckName(name); err != nil {
 		return Added{}, err
 	}
-	if _, err := f.ready(ctx, v); err != nil {
+	if _, err := f.CheckIdentity(ctx, v); err != nil {
 		return Added{}, err
 	}
 	c, err := f.ceremonies.take(ctx, a, ceremonyRegister, v.User.ID)

@@ -24,7 +24,7 @@ const (
 func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID string) ([]string, error) {
 	var codes []string
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
-		has, err := f.ready(ctx, v)
+		has, err := f.CheckIdentity(ctx, v)
 		if err != nil {
 			return err
 		}

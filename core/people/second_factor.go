@@ -165,11 +165,11 @@ func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	return proofNeededError()
 }
 
-// ready returns the second factors of a visitor. It fails without a recent proof of a
+// CheckIdentity returns the second factors of a visitor. It fails without a recent proof of a
 // second factor, or without a recent sign-in of a person who has no second factor; see
 // [IsProofNeeded]. Without this check, a stranger at an unattended browser could change the
 // person's factors.
-func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
+func (f *SecondFactors) CheckIdentity(ctx context.Context, v Visitor) (Factors, error) {
 	has, err := f.FactorsOf(ctx, v.User.ID)
 	if err != nil {
 		return Factors{}, err

@@ -15,7 +15,7 @@ import (
 func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) (Added, error) {
 	added := Added{Secret: access.MintLink().Secret}
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
-		before, err := f.ready(ctx, v)
+		before, err := f.CheckIdentity(ctx, v)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 // see [SecondFactors.MayLose].
 func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) error {
 	return f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
-		before, err := f.ready(ctx, v)
+		before, err := f.CheckIdentity(ctx, v)
 		if err != nil {
 			return err
 		}

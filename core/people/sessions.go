@@ -141,6 +141,9 @@ func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) 
 	if err != nil {
 		return Visitor{}, signedOut(err)
 	}
+	if user.DisabledAt != nil {
+		return Visitor{}, signedOut(nil)
+	}
 	org, err := s.Orgs.Org(ctx, session.OrgID)
 	if err != nil {
 		return Visitor{}, fmt.Errorf("organization of a session: %w", err)

@@ -17,6 +17,7 @@ const hashesAtOnce = 4
 var (
 	errWrongPassword = errors.New("unknown address or wrong password")
 	errNoMembership  = errors.New("the user belongs to no organization")
+	errDisabled      = errors.New("the operator disabled the account")
 )
 
 // SignInRequest is an attempt to sign in.
@@ -48,7 +49,8 @@ type Begun struct {
 // used until that factor is proved.
 //
 // An unknown address, a wrong password and a person without an organization fail with
-// invalid_key and the same text. An unknown address and a wrong password also take the same
+// invalid_key and the same text. A disabled account fails with invalid_key and a text of its
+// own, but only after the right password. An unknown address and a wrong password also take the same
 // work. Too many attempts fail with rate_limited, whether or not the address exists.
 func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) {
 	user, err := s.ProvePassword(ctx, in)
@@ -124,6 +126,9 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 		if err := s.end(ctx, previous); err != nil {
 			return err
 		}
+		if err := s.requireEnabled(ctx, session.UserID); err != nil {
+			return err
+		}
 		begun := session // a copy, because this function runs again if the transaction is retried
 		if err := complete(ctx, &begun); err != nil {
 			return err
@@ -137,6 +142,18 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 		return "", err
 	}
 	return secret, nil
+}
+
+// requireEnabled fails with invalid_key if the operator has disabled the person's account.
+func (s *Sessions) requireEnabled(ctx context.Context, userID string) error {
+	user, err := s.Users.UserByID(ctx, userID)
+	if err != nil {
+		return signedOut(err)
+	}
+	if user.DisabledAt != nil {
+		return disabledError()
+	}
+	return nil
 }
 
 // SignOut ends the session with this secret, even one that awaits its second factor. If
@@ -170,7 +187,7 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID stri
 }
 
 // checkPassword returns the person with the address and password. It fails with invalid_key
-// if either is wrong. For an unknown address it verifies the password against a decoy hash,
+// if either is wrong, or if the account is disabled. For an unknown address it verifies the password against a decoy hash,
 // so that both failures take equally long.
 func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.User, error) {
 	user, err := s.findUser(ctx, in.Email)
@@ -192,6 +209,9 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 	}
 	if !matches || !known {
 		return access.User{}, signInError(errWrongPassword)
+	}
+	if user.DisabledAt != nil {
+		return access.User{}, disabledError()
 	}
 	return user, nil
 }
@@ -281,6 +301,15 @@ func signInError(cause error) error {
 	return &core.Error{
 		Code: core.CodeInvalidKey, Message: "The address or the password is wrong.",
 		Next: "Check both and try again.", Err: cause,
+	}
+}
+
+// disabledError returns the error for a person whom the operator has disabled. Only a person
+// who has proved the password or a passkey gets its text.
+func disabledError() error {
+	return &core.Error{
+		Code: core.CodeInvalidKey, Message: "This account is disabled.",
+		Next: "Ask the operator of this server to enable it.", Err: errDisabled,
 	}
 }
 

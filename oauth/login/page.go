@@ -26,7 +26,7 @@ var icon []byte
 // pages holds the parsed templates of the pages in this package.
 type pages struct {
 	signIn, account, refusal, proof, security, app, codes *template.Template
-	password, forgotten, newPassword                      *template.Template
+	password, forgotten, newPassword, deletion, deleted   *template.Template
 }
 
 func parsePages() (pages, error) {
@@ -35,6 +35,7 @@ func parsePages() (pages, error) {
 		"sign_in.html": &p.signIn, "account.html": &p.account, "refusal.html": &p.refusal,
 		"proof.html": &p.proof, "security.html": &p.security, "app.html": &p.app, "codes.html": &p.codes,
 		"password.html": &p.password, "forgotten.html": &p.forgotten, "new_password.html": &p.newPassword,
+		"delete_account.html": &p.deletion, "account_deleted.html": &p.deleted,
 	} {
 		parsed, err := ParsePage(templates, "pages/"+file, "pages/choose_password.html")
 		if err != nil {

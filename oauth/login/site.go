@@ -26,6 +26,7 @@ const (
 	SecurityPath          = "/account/security"
 	PasswordPath          = "/account/security/password" //nolint:gosec // a path, no secret
 	ForgottenPath         = "/login/forgotten"
+	DeletePath            = "/account/delete"
 	NewPasswordPath       = "/login/new-password" //nolint:gosec // a path, no secret
 )
 
@@ -38,6 +39,8 @@ type Config struct {
 	Factors   *people.SecondFactors
 	Passwords *passwordchange.Passwords
 	Warnings  people.Warnings
+	// Accounts deletes the account of a person. Package core/closing implements it.
+	Accounts Accounts
 	// Devices stores the browsers in which people have signed in. Package core/attempts
 	// implements it.
 	Devices Devices
@@ -72,6 +75,7 @@ type Site struct {
 	security securityPages
 	password passwordPages
 	reset    resetPages
+	deletion deletionPages
 }
 
 // New returns the site. It fails if a template does not parse.
@@ -94,6 +98,7 @@ func New(cfg Config) (*Site, error) {
 		security: securityPages{Admission: admission, warnings: cfg.Warnings, page: own.security, app: own.app, codes: own.codes},
 		password: passwordPages{Admission: admission, passwords: cfg.Passwords, page: own.password},
 		reset:    resetPages{Admission: admission, passwords: cfg.Passwords, forgotten: own.forgotten, newPassword: own.newPassword},
+		deletion: deletionPages{Admission: admission, accounts: cfg.Accounts, page: own.deletion, done: own.deleted},
 	}, nil
 }
 
@@ -115,6 +120,7 @@ func (s *Site) Routes() map[string]http.Handler {
 		passkeyPath + "/question": s.Protect(Methods{http.MethodPost: s.signIn.askSignIn}),
 		SecurityPath:              s.Protect(Methods{http.MethodGet: s.security.showSecurity}),
 
+		DeletePath:      s.Protect(Methods{http.MethodGet: s.deletion.showDeletion, http.MethodPost: s.deletion.deleteAccount}),
 		PasswordPath:    s.Protect(Methods{http.MethodGet: s.password.showPassword, http.MethodPost: s.password.changePassword}),
 		ForgottenPath:   s.Protect(Methods{http.MethodGet: s.reset.showForgotten, http.MethodPost: s.reset.askReset}),
 		NewPasswordPath: s.Protect(Methods{http.MethodGet: s.reset.showNewPassword, http.MethodPost: s.reset.resetPassword}),

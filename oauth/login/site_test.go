@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
+	"github.com/mailhelm/mailhelm/core/closing"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwordchange"
 	"github.com/mailhelm/mailhelm/core/passwords"
@@ -25,6 +26,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/storage"
+	closingstore "github.com/mailhelm/mailhelm/storage/closing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -103,6 +105,10 @@ func newHouse(t *testing.T, appURL string) *house {
 			},
 			Hasher: h.sessions, Attempts: limits, Queue: queue, Mails: true,
 		}),
+		Accounts: closing.People{
+			Store: closingstore.NewPersonStore(db.DB), Users: db.Users(), Members: db.Members(), Grants: db.Grants(),
+			Keys: closing.Keys{List: db.Keys()}, Audit: db.Audit(), Transactor: db, Clock: clock,
+		},
 		Warnings: people.Warnings{Store: db.People(), Clock: clock},
 		AppURL:   appURL, DocsURL: appURL + "/docs", Proxies: knownProxies(t), Log: log,
 	})

@@ -19,11 +19,13 @@ type userRow struct {
 	Name         string      `db:"name"`
 	PasswordHash string      `db:"password_hash"`
 	CreatedAt    engine.Time `db:"created_at"`
+	// DisabledAt is set by package storage/closing.
+	DisabledAt *engine.Time `db:"disabled_at"`
 }
 
 // userColumns lists the columns of users that are read. The column email_key is used only
 // in conditions.
-const userColumns = `id, email, name, password_hash, created_at`
+const userColumns = `id, email, name, password_hash, created_at, disabled_at`
 
 var (
 	// insertUser inserts a person. It changes nothing if a person with the id or the address
@@ -54,7 +56,10 @@ func (s userStore) UserByEmail(ctx context.Context, email string) (access.User, 
 
 // user converts the row.
 func (r userRow) user() access.User {
-	return access.User{ID: r.ID, Email: r.Email, Name: r.Name, PasswordHash: r.PasswordHash, CreatedAt: r.CreatedAt.Time()}
+	return access.User{
+		ID: r.ID, Email: r.Email, Name: r.Name, PasswordHash: r.PasswordHash, CreatedAt: r.CreatedAt.Time(),
+		DisabledAt: engine.OptionalTime(r.DisabledAt),
+	}
 }
 
 func (s userStore) UserByID(ctx context.Context, userID string) (access.User, error) {

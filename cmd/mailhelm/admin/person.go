@@ -24,6 +24,9 @@ type UserCommands struct {
 	SetPermissions userSetPermissions `cmd:"" name:"set-permissions" help:"Replace the permissions of a member."`
 	RemoveFromOrg  userRemoveFromOrg  `cmd:"" name:"remove-from-org" help:"Remove a person from an organization, and revoke the grants that the person gave to clients."`
 	SetPassword    userSetPassword    `cmd:"" name:"set-password" help:"Replace the password of a person and end the person's sessions."`
+	Disable        userDisable        `cmd:"" help:"Keep a person from signing in, and end all sessions and grants of the person."`
+	Enable         userEnable         `cmd:"" help:"Let a disabled person sign in again."`
+	Delete         userDelete         `cmd:"" help:"Delete a person with sessions, second factors, devices and memberships."`
 	Invite         userInvite         `cmd:"" help:"Create a link with which one person can join an organization."`
 
 	ResetSecondFactor userResetSecondFactor `cmd:"" name:"reset-second-factor" help:"Remove all second factors of a person and end the person's sessions."`
@@ -40,7 +43,9 @@ Examples:
     mailhelm admin user add-to-org acme ada@example.com --role member
     mailhelm admin user list acme --json
     mailhelm admin user set-password ada@example.com
-    mailhelm admin user reset-second-factor ada@example.com`
+    mailhelm admin user reset-second-factor ada@example.com
+    mailhelm admin user disable ada@example.com --revoke-keys
+    mailhelm admin user delete ada@example.com --dry-run`
 }
 
 // userJSON is the form in which --json prints a person. Scripts rely on its members.

@@ -8,19 +8,20 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/signin"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/catalogue"
-	"github.com/mailhelm/mailhelm/core/people"
-	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/closing"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
-	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/rest/docs"
+	closingstore "github.com/mailhelm/mailhelm/storage/closing"
 )
 
 // peoplePages returns the handlers of the pages for sign-in, consent and the dashboard, and
@@ -30,7 +31,13 @@ func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *bearer.Authenticator,
 	guard *guardrails.Guard, operations *guardrails.Catalogue,
 ) (map[string]http.Handler, error) {
-	entrance, factors, err := newSignInPages(cfg, public, s)
+	parts := s.signIn(cfg, public)
+	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock, Principals: principals}
+	parts.Accounts = closing.People{
+		Store: closingstore.NewPersonStore(s.db.DB), Users: s.db.Users(), Members: s.db.Members(), Grants: s.db.Grants(),
+		Keys: closing.Keys{List: s.db.Keys(), Revoke: keys.RevokeKey}, Audit: s.db.Audit(), Transactor: s.db, Clock: cfg.Clock, Principals: principals,
+	}
+	entrance, factors, err := parts.Pages()
 	if err != nil {
 		return nil, err
 	}
@@ -54,19 +61,9 @@ func peoplePages(
 	return pages, nil
 }
 
-// secondFactors returns the second factors with which people can sign in. It leaves out
-// passkeys if appURL has an IP address, because WebAuthn binds a passkey to a domain name
-// or localhost.
-func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL string) (*people.SecondFactors, error) {
-	factors := people.SecondFactorsConfig{Sessions: sessions, Master: master}
-	if passkey.IsSupported(appURL) {
-		site, err := passkey.New(appURL)
-		if err != nil {
-			return nil, err
-		}
-		factors.Passkeys = site
-	}
-	return people.NewSecondFactors(factors), nil
+// signIn returns what the sign-in pages and the jobs about people need.
+func (s *stores) signIn(cfg config.Config, public config.Public) signin.Parts {
+	return signin.Parts{Config: cfg, Public: public, DB: s.db, Queue: s.queue, Master: s.master, Letters: s.letters}
 }
 
 // appSites returns the sites of the authorization server, the app and the documentation. It

@@ -67,7 +67,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, domains.Senders.Worker())
 	engine.AddWorker(queue, senders.ForgetWorker(s.db.VerifiedSenders(), s.db.SenderStarts(), s.db.Orgs().OrgIDs, cfg.Clock))
-	addPeopleWorkers(queue, cfg, public, s)
+	s.signIn(cfg, public).AddWorkers(queue)
 	// GraceWorker revokes rotated keys at the end of their grace period. It need not remove
 	// them from the cache of authenticated callers, the field Principals of Lifecycle,
 	// because their cache entries expire at the same time.

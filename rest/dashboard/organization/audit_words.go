@@ -130,6 +130,9 @@ var actionWords = map[string]string{
 	"user.second_factor_added":     "Second factor set up",
 	"user.second_factor_proven":    "Second factor proven",
 	"user.second_factor_removed":   "Second factor removed",
+	"user.disabled":                "Account disabled by the operator",
+	"user.enabled":                 "Account enabled by the operator",
+	"user.deleted":                 "Account deleted",
 	"user.second_factors_reset":    "Second factors removed by the operator",
 	"user.second_factor_asked":     "Second factor requested",
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -38,6 +39,7 @@ type memberRow struct {
 	Permissions int
 	Of          int // the number of all permissions
 	You         bool
+	Disabled    bool   // whether the operator keeps the member from signing in
 	Factor      string // whether a second factor is set up; "" if the visitor may not see it
 }
 
@@ -88,12 +90,16 @@ func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []memb
 	rows := make([]memberRow, 0, len(all))
 	for _, m := range all {
 		user, err := h.Users.UserByID(r.Context(), m.UserID)
+		if core.IsNotFound(err) {
+			continue // the person was deleted after the list was read
+		}
 		if err != nil {
 			return nil, fmt.Errorf("user of a member: %w", err)
 		}
 		row := memberRow{
 			Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == members.Owner, Permissions: len(m.Permissions),
 			Of: len(members.AllPermissions()), You: m.UserID == v.User.ID,
+			Disabled: user.DisabledAt != nil,
 		}
 		if manages {
 			row.Path, row.Factor = MembersPath+"/"+m.UserID, "no second factor"

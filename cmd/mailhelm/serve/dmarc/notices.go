@@ -33,7 +33,8 @@ type Readers struct {
 	Users   people.UserStore
 }
 
-// Address returns the address of a member who may see domain authentication.
+// Address returns the address of a member who may see domain authentication. It returns false
+// for other people, and for a member whose account is disabled.
 func (r Readers) Address(ctx context.Context, orgID, userID string) (string, bool, error) {
 	member, err := r.Members.Member(ctx, orgID, userID)
 	if core.IsNotFound(err) || err == nil && !member.Has(members.MayViewDomainAuth) {
@@ -46,5 +47,5 @@ func (r Readers) Address(ctx context.Context, orgID, userID string) (string, boo
 	if core.IsNotFound(err) {
 		return "", false, nil
 	}
-	return user.Email, err == nil, err
+	return user.Email, err == nil && user.DisabledAt == nil, err
 }
