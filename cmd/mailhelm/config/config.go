@@ -63,6 +63,9 @@ type Config struct {
 	MasterKey string
 	// NoMigrate keeps a starting server from applying missing database migrations.
 	NoMigrate bool
+	// DrainDelay is how long a server that got a signal still accepts calls, while its readiness
+	// is 503 and its answers close their connections; see serve.Host.RunUntilSignal.
+	DrainDelay time.Duration
 	// Role selects what the process does. The function serve.Start replaces "" by All. The
 	// method Check returns an error for "".
 	Role Role
@@ -300,6 +303,9 @@ func (c Config) Check() error {
 	}
 	if c.Role != All && c.DatabaseURL == "" {
 		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
+	}
+	if c.DrainDelay < 0 {
+		return fmt.Errorf("--drain-delay %s: must not be negative", c.DrainDelay)
 	}
 	if c.ActivitiesPerMinute < 0 {
 		return fmt.Errorf("--activities-per-minute %d: must not be negative", c.ActivitiesPerMinute)

@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // Database holds the flags that name the data folder and the database.
 type Database struct {
 	Data        string `help:"Folder for the database, the keys and the simulated sending account." default:"./mailhelm-data" placeholder:"DIR" group:"storage"`
@@ -17,6 +19,8 @@ type Settings struct {
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 
 	Role string `help:"What this process does: all, api (answer calls) or worker (background jobs). Splitting needs PostgreSQL." enum:"all,api,worker" default:"all" group:"process"`
+
+	DrainDelay time.Duration `name:"drain-delay" help:"After SIGTERM, how long this process still accepts calls while /readyz answers 503, so that proxies stop sending calls first. Behind a proxy with other servers use 10s." default:"0s" placeholder:"DURATION" group:"process"`
 
 	ActivitiesPerMinute int `name:"activities-per-minute" help:"Activities that an organization may send in a minute. Further items are refused one by one." default:"2000" placeholder:"N" group:"process"`
 
@@ -79,7 +83,7 @@ type Settings struct {
 func (s Settings) Server() Config {
 	return Config{
 		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
-		Role: Role(s.Role),
+		Role: Role(s.Role), DrainDelay: s.DrainDelay,
 		Public: Public{
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL, Asset: s.AssetURL,
 		},

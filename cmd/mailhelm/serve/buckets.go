@@ -11,8 +11,6 @@ import (
 )
 
 // redisTimeout limits how long a readiness check and the start of a server wait for Redis.
-// If cfg.RedisTimeout is not set, it also limits how long counting activities in Redis may
-// take.
 const redisTimeout = time.Second
 
 // openBuckets returns the counters of rate limits in Redis. It returns nil if no Redis is

@@ -27,7 +27,9 @@ type Command struct {
 func (Command) Help() string {
 	return `By default everything runs in one process on SQLite. On first start the service creates what is missing in the data folder: the database, the master key and a simulated sending account. Logs are JSON lines on standard error.
 
-SIGINT or SIGTERM stops the service in order: calls in flight may finish for up to 15 seconds. A second signal ends it at once.
+SIGINT or SIGTERM stops the service in order. First /readyz answers 503 and answers close their connections, while the service accepts calls for the time of --drain-delay. Then it accepts no more calls, and calls in flight may finish for up to 15 seconds. A second signal ends it at once.
+
+Without --drain-delay the first step takes no time, which is right for a single server. With several servers behind a proxy, the delay must be longer than the time in which the proxy notices the 503 and closes idle connections. 10s fits the proxies of the guide "Run several servers behind a proxy" and the grace period of 30 seconds of Kubernetes and systemd.
 
 Examples:
 
@@ -62,7 +64,8 @@ func (c *Command) Run(p *cli.Program) error {
 	return h.RunUntilSignal(p.Ctx)
 }
 
-// RunUntilSignal waits until ctx ends or a listener fails, then stops the host. Calls in
+// RunUntilSignal waits until ctx ends or a listener fails, then stops the host. After the end
+// of ctx it accepts calls for [config.Config.DrainDelay]. Calls in
 // flight may take another 15 seconds. It returns the error of the listener or of stopping.
 // Call it once.
 func (h *Host) RunUntilSignal(ctx context.Context) error {
@@ -74,6 +77,7 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 		// that line may send a second signal, which must end the process. The function main
 		// restores it too, but possibly later.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		h.letProxiesGo()
 		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout.String())
 	case failure = <-h.Failed():
 		log.Error("stopping: a listener failed", "error", failure)
@@ -87,6 +91,25 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 	}
 	log.Info("stopped")
 	return failure
+}
+
+// letProxiesGo makes the readiness 503 and waits for the drain delay, in which calls are
+// accepted and their answers close the connections. It returns earlier if a listener fails. A
+// worker has no callers, so it does not wait.
+func (h *Host) letProxiesGo() {
+	if h.cfg.DrainDelay == 0 || h.cfg.Role == config.Worker {
+		return
+	}
+	h.readiness.draining.Store(true)
+	h.servers.EndKeepAlive()
+	h.cfg.Log.Info("draining: not ready, and still accepting calls", "for", h.cfg.DrainDelay.String())
+	delay := time.NewTimer(h.cfg.DrainDelay)
+	defer delay.Stop()
+	select {
+	case <-delay.C:
+	case err := <-h.Failed():
+		h.cfg.Log.Error("a listener failed while draining", "error", err)
+	}
 }
 
 // Abandon stops a host when setting it up fails after [Start] has returned. It returns the

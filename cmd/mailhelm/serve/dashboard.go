@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/pace"
 	parts "github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
@@ -68,7 +69,7 @@ func newDashboard(
 	}
 	around := frame.New(frame.Config{
 		Site: entrance, Organizations: s.db.Members(), Membership: membership, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
-		Operations: operations, Expensive: guard.RunExpensive, Pace: pagePace(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pagesPerMinute)), MailStopped: outgoing.MailStopped(s.db.HandoverLimits()), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
+		Operations: operations, Expensive: guard.RunExpensive, Pace: pace.Pages(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pace.PagesPerMinute)), MailStopped: outgoing.MailStopped(s.db.HandoverLimits()), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
 	})
 	surround, err := around.Surround()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/pace"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
@@ -126,7 +127,7 @@ func newTemplates(cfg config.Config, s *stores) *templates.Templates {
 // into or out of segments.
 func newActivities(cfg config.Config, s *stores, divided *segments.Segments, changed outgoing.Changes) *activities.Activities {
 	return activities.New(activities.Config{
-		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: activityVolume(cfg, s), OnChange: changed,
+		Store: s.db.Activities(), Properties: s.db.ActivityProperties(), Admit: pace.Activities(cfg, s.sharedBuckets()), OnChange: changed,
 		AffectedSegments: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
 	})
 }

@@ -20,6 +20,9 @@ var sources embed.FS
 //go:embed figures/*.svg
 var figures embed.FS
 
+//go:embed proxies
+var proxies embed.FS
+
 // Figures returns the drawings of the guides, by file name.
 func Figures() fs.FS {
 	sub, err := fs.Sub(figures, "figures")
@@ -128,9 +131,15 @@ func (g *guide) set(key, value string) (err error) {
 	return err
 }
 
+// proxy returns the documented configuration of a proxy, a file in the folder proxies.
+func proxy(name string) (string, error) {
+	text, err := proxies.ReadFile("proxies/" + name)
+	return strings.TrimSpace(string(text)), err
+}
+
 // fill executes a text as a template with the values.
 func fill(source string, values Values) (string, error) {
-	t, err := template.New("").Option("missingkey=error").Parse(source)
+	t, err := template.New("").Option("missingkey=error").Funcs(template.FuncMap{"proxy": proxy}).Parse(source)
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ const (
 func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host != loopbackV4 {
-		return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+		return plainTCP().Listen(ctx, "tcp", addr)
 	}
 	for range portTries {
 		l, err := listenOnBoth(ctx, port)
@@ -36,11 +36,19 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	return nil, syscall.EADDRINUSE
 }
 
+// plainTCP returns how listeners are opened: without Multipath TCP, which Go otherwise uses and
+// which has no packet filter; see Servers.refuseConnections.
+func plainTCP() *net.ListenConfig {
+	var system net.ListenConfig
+	system.SetMultipathTCP(false)
+	return &system
+}
+
 // listenOnBoth listens on a port of 127.0.0.1 and ::1, or only of 127.0.0.1 on a machine
 // without IPv6. It fails with EADDRINUSE if the port is taken on one of them. Port "0" lets
 // the system choose a port for both.
 func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
-	var system net.ListenConfig
+	system := plainTCP()
 	v4, err := system.Listen(ctx, "tcp4", net.JoinHostPort(loopbackV4, port))
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
@@ -40,6 +41,9 @@ type Servers struct {
 	// failed receives the error of a server that stopped unexpectedly.
 	failed  chan error
 	running sync.WaitGroup
+	// open has the listeners. ending is true after EndKeepAlive.
+	open   Listeners
+	ending atomic.Bool
 	// abort cancels the contexts of all calls in flight.
 	abort context.CancelFunc
 }
@@ -51,12 +55,13 @@ type Servers struct {
 func Serve(open Listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *Servers {
 	// Calls must not end with the context that started the host: stopping waits for them.
 	base, abort := context.WithCancel(context.Background())
-	s := &Servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp, log: log}
+	s := &Servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp, log: log, open: open}
 	for service, handler := range byService {
 		one := newServer(base, handler, log)
 		if service == config.AdminService {
 			s.admin = one
 		} else {
+			one.Handler = s.closeWhenEnding(one.Handler)
 			s.public = append(s.public, one)
 		}
 		s.run(func() error { return one.Serve(open[service]) })
@@ -96,11 +101,34 @@ func (s *Servers) run(serve func() error) {
 // Failed returns a channel that receives an error if a server stops unexpectedly.
 func (s *Servers) Failed() <-chan error { return s.failed }
 
+// EndKeepAlive lets each further answer of the public HTTP servers close its connection, so
+// that clients and proxies open new ones, which may lead to another process. The servers go on
+// to accept connections and calls. Idle connections stay open: closing one could cut off a
+// request that is on its way.
+func (s *Servers) EndKeepAlive() { s.ending.Store(true) }
+
+// closeWhenEnding wraps a handler. After EndKeepAlive, the answers close their connections (RFC
+// 9112 section 9.6).
+func (s *Servers) closeWhenEnding(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.ending.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
 // Drain stops the public HTTP servers and the SMTP server. It waits for calls in flight until
 // ctx ends, and for messages in transfer for at most eight seconds. Then it closes their
 // connections, and returns an error if calls were cut off. The server at the admin address
 // keeps running.
+//
+// After EndKeepAlive, Drain first refuses new connections for a quarter of a second; see
+// refuseConnections.
 func (s *Servers) Drain(ctx context.Context) error {
+	if s.ending.Load() {
+		s.refuseConnections(ctx)
+	}
 	var waiting sync.WaitGroup
 	failures := make([]error, len(s.public))
 	for i, one := range s.public {

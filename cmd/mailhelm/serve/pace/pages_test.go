@@ -1,4 +1,4 @@
-package serve
+package pace
 
 import (
 	"testing"
@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestPagePace checks that one person cannot open more than pagesPerMinute pages in a
+// TestPages checks that one person cannot open more than PagesPerMinute pages in a
 // minute, that other people can, and that the person can again after the minute.
-func TestPagePace(t *testing.T) {
+func TestPages(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	pace := pagePace(func() time.Time { return now }, pagesPerMinute)
-	for i := range pagesPerMinute {
+	pace := Pages(func() time.Time { return now }, PagesPerMinute)
+	for i := range PagesPerMinute {
 		if err := pace(t.Context(), "ada"); err != nil {
 			t.Fatalf("page %d: %v", i, err)
 		}

@@ -1,4 +1,4 @@
-package serve
+package pace
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// pagesPerMinute is the default of config.Config.PagesPerMinute, the number of pages of the dashboard that a person may request in any 60
-// seconds: more than a person who types into live filters requests, and few enough that a
+// PagesPerMinute is the default of [config.Config.PagesPerMinute], the number of pages of the
+// dashboard that a person may request in any 60 seconds: more than a person who types into live filters requests, and few enough that a
 // script with the session cookie cannot use up the quota of the sending account.
-const pagesPerMinute = 600
+const PagesPerMinute = 600
 
-// pagePace returns a function that counts the requests of a person, in this process. Above
+// Pages returns a function that counts the requests of a person, in this process. Above
 // limit requests in a minute it fails with core.CodeRateLimited.
-func pagePace(clock core.Clock, limit int) func(context.Context, string) error {
+func Pages(clock core.Clock, limit int) func(context.Context, string) error {
 	own := guardrails.OwnBuckets(clock)
 	return func(ctx context.Context, userID string) error {
 		state, admitted, err := own.Take(ctx, guardrails.BucketKey{Resource: access.API, CredentialID: "pages of " + userID}, limit, 1)

@@ -1,8 +1,9 @@
-package serve
+package pace
 
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -15,13 +16,16 @@ import (
 // a credential.
 const volumeBuckets = "activities"
 
-// activityVolume returns a function that limits the activities of an organization per
-// minute. For n activities it returns how many of them the limit allows; package
+// redisTimeout limits how long counting in Redis may take, if cfg.RedisTimeout is not set.
+const redisTimeout = time.Second
+
+// Activities returns a function that limits the activities of an organization per minute. The
+// counters shared are those in Redis, nil without one. For n activities it returns how many of them the limit allows; package
 // core/activities refuses the rest. It counts in this process. If Redis answers, it also
 // counts there, for all processes together.
-func activityVolume(cfg config.Config, s *stores) func(context.Context, string, int) (int, error) {
+func Activities(cfg config.Config, shared guardrails.Buckets) func(context.Context, string, int) (int, error) {
 	limit := cmp.Or(cfg.ActivitiesPerMinute, activities.DefaultVolume)
-	own, shared := guardrails.OwnBuckets(cfg.Clock), s.sharedBuckets()
+	own := guardrails.OwnBuckets(cfg.Clock)
 	return func(ctx context.Context, orgID string, n int) (int, error) {
 		key := guardrails.BucketKey{Resource: access.API, OrgID: orgID, CredentialID: volumeBuckets}
 		if shared != nil {

@@ -1,0 +1,11 @@
+// Package operations runs Mailhelm as its guides tell operators to: several processes on one
+// PostgreSQL behind a real proxy, with the configuration that the documentation shows.
+//
+// The processes are the test binary, which runs the command `mailhelm serve`. The proxies are
+// the programs nginx and caddy of Debian, on ports of the loopback. The tests change in the
+// documented configurations only addresses, certificates and, to take less time, durations.
+//
+// In CI a test rolls two servers once while clients make some thousand requests. With
+// MAILHELM_TEST_FULL=1 it rolls them with the documented durations, again and again, until
+// 100,000 requests are answered.
+package operations

@@ -1,0 +1,136 @@
+package operations
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// backend answers in place of a server of Mailhelm, to see what a proxy sends and whether it
+// holds answers back.
+type backend struct {
+	// more lets the stream of events go on.
+	more chan struct{}
+}
+
+func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/readyz":
+		w.WriteHeader(http.StatusOK)
+	case "/events":
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("X-Accel-Buffering", "no")
+		fmt.Fprint(w, "data: first\n\n")
+		_ = http.NewResponseController(w).Flush() // a recorder in no test
+		select {
+		case <-b.more:
+			fmt.Fprint(w, "data: last\n\n")
+		case <-r.Context().Done():
+		}
+	default:
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "%s|%s|%d|%v|%s", r.Host, strings.Join(r.Header["X-Forwarded-For"], ","), n, err, r.URL.RequestURI())
+	}
+}
+
+// TestProxiesForward checks the documented configurations of nginx and Caddy: host names, the
+// address of the client, uploads, their limit, paths with special characters and streams. For
+// Traefik, which Debian does not have, TestTraefikHasTheNames checks less.
+func TestProxiesForward(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(*testing.T, behind) *proxy{"nginx": startNginx, "Caddy": startCaddy} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &backend{more: make(chan struct{})}
+			server := httptest.NewServer(b)
+			defer server.Close()
+			address := server.Listener.Addr().String()
+			_, port, err := net.SplitHostPort(address)
+			must(t, err)
+			p := start(t, behind{servers: [2]string{address, address}, admin: port})
+			client := p.client()
+			defer client.CloseIdleConnections()
+			for _, host := range names {
+				checkForwarded(t, client, host)
+			}
+			checkUploads(t, client)
+			checkStream(t, client, b)
+		})
+	}
+}
+
+// checkForwarded checks the host, the address of the client and the path that reach the server.
+// A forged address must not be the last.
+func checkForwarded(t *testing.T, client *http.Client, host string) {
+	t.Helper()
+	const path = "/v1/contacts/a%2Bb%40example.com?filter=a%26b"
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+path, nil)
+	must(t, err)
+	r.Header.Set("X-Forwarded-For", "198.51.100.7")
+	answer, err := client.Do(r)
+	must(t, err)
+	text, err := drain(answer)
+	must(t, err)
+	parts := strings.Split(text, "|")
+	if len(parts) != 5 || parts[0] != host || !strings.HasSuffix(parts[1], "127.0.0.1") || parts[4] != path {
+		t.Errorf("%s: the server got %s", host, text)
+	}
+}
+
+// checkUploads checks that the largest upload arrives, and that the proxy refuses a larger one.
+func checkUploads(t *testing.T, client *http.Client) {
+	t.Helper()
+	for size, want := range map[int64]int{51 << 20: http.StatusOK, 70 << 20: http.StatusRequestEntityTooLarge} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://app.example.com/upload", io.LimitReader(zeros{}, size))
+		must(t, err)
+		r.ContentLength = size
+		r.Header.Set("Expect", "100-continue") // so that a refusal comes before the body
+		answer, err := client.Do(r)
+		must(t, err)
+		text, err := drain(answer)
+		must(t, err)
+		if answer.StatusCode != want && want == http.StatusOK || want != http.StatusOK && answer.StatusCode < 400 && !strings.Contains(text, "too large") {
+			t.Errorf("%d bytes: status %d: %.200s", size, answer.StatusCode, text)
+		}
+		if want == http.StatusOK && !strings.Contains(text, fmt.Sprintf("|%d|<nil>|", size)) {
+			t.Errorf("%d bytes: the server got %.200s", size, text)
+		}
+	}
+}
+
+// zeros is a reader of zeros without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// checkStream checks that an event arrives before the server has written the next one.
+func checkStream(t *testing.T, client *http.Client, b *backend) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://mcp.example.com/events", nil)
+	must(t, err)
+	answer, err := client.Do(r)
+	must(t, err)
+	defer answer.Body.Close()
+	lines := bufio.NewReader(answer.Body)
+	first, err := lines.ReadString('\n')
+	must(t, err)
+	select {
+	case b.more <- struct{}{}:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server does not wait for the first event to arrive")
+	}
+	rest, err := io.ReadAll(lines)
+	must(t, err)
+	if first != "data: first\n" || !strings.Contains(string(rest), "data: last") {
+		t.Errorf("events: %q, then %q", first, rest)
+	}
+}
