@@ -56,7 +56,7 @@ var notOrgTables = map[string]bool{
 	"orgs": true, "users": true, "sessions": true, "signing_keys": true, "denied_tokens": true, "schema_versions": true,
 	"processes": true, "authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
 	"password_resets": true, "known_devices": true, "password_warnings": true,
-	"receiving_routing":      true,
+	"receiving_routing": true, "installation_facts": true, "installation_keys": true,
 	"verified_sender_starts": true,
 }
 

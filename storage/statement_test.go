@@ -136,6 +136,7 @@ var withoutOrg = map[string]bool{
 	"site keys of all organizations": true, "purge site counts": true,
 	"domains to poll": true, "domains to refresh": true,
 	"digests that are due": true, "domains with findings to announce": true, "mails about domains that are due": true,
+	"installation fact": true, "set installation fact": true,
 	"next version of routing": true, "routes since a version": true,
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }

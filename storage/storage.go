@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/handover"
+	"github.com/mailhelm/mailhelm/core/installation"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -43,6 +44,7 @@ import (
 	handoverstore "github.com/mailhelm/mailhelm/storage/handover"
 	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
 	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
+	installationstore "github.com/mailhelm/mailhelm/storage/installation"
 	liststore "github.com/mailhelm/mailhelm/storage/lists"
 	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
@@ -139,6 +141,9 @@ func (db *DB) Members() members.Store { return memberstore.New(db.DB) }
 
 // Invitations returns the store of open invitations.
 func (db *DB) Invitations() members.InvitationStore { return memberstore.NewInvitationStore(db.DB) }
+
+// Installation returns the store of facts that all processes must know.
+func (db *DB) Installation() installation.Store { return installationstore.New(db.DB) }
 
 // SigningKeys returns the store of the keys that sign access tokens.
 func (db *DB) SigningKeys() signing.Store { return signingstore.New(db.DB) }

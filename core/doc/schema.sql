@@ -1032,6 +1032,20 @@ CREATE INDEX inboxes_to_forget ON inboxes (ends_at, id) WHERE purged_at IS NOT N
 
 CREATE INDEX inboxes_to_purge ON inboxes (ends_at, id) WHERE purged_at IS NULL;
 
+CREATE TABLE installation_facts (
+	name bytetext PRIMARY KEY,
+	value text NOT NULL,
+	updated_at bigint NOT NULL
+);
+
+CREATE TABLE installation_keys (
+	purpose bytetext NOT NULL,
+	key_id bytetext NOT NULL,
+	sealed bytea NOT NULL,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (purpose, key_id)
+);
+
 CREATE TABLE invitations (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,

@@ -78,13 +78,18 @@ func ParseMasterKey(text string) (MasterKey, error) {
 // one with a new key and mode 0600; concurrent processes get the same key. It fails for a
 // file that other users may read.
 func LoadMasterKey(path string) (MasterKey, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := createMasterKey(path); err != nil {
 			return MasterKey{}, fmt.Errorf("create master key file: %w", err)
 		}
-		info, err = os.Stat(path)
 	}
+	return ReadMasterKey(path)
+}
+
+// ReadMasterKey reads the master key from a file. It fails for a file that other users may
+// read, and with fs.ErrNotExist for a missing one.
+func ReadMasterKey(path string) (MasterKey, error) {
+	info, err := os.Stat(path)
 	if err != nil {
 		return MasterKey{}, fmt.Errorf("master key file: %w", err)
 	}

@@ -24,6 +24,9 @@ type Config struct {
 	// minimum is 4. Token checks, expensive reads and jobs have reserved shares of them. One
 	// additional connection listens for changes of credentials. SQLite ignores MaxConns.
 	MaxConns int
+	// SQLiteReaders is the number of connections for reads of callers on SQLite. Zero means 6.
+	// PostgreSQL ignores it.
+	SQLiteReaders int
 	// CallerWait is how long a call waits for a database connection, or for another process
 	// that writes to SQLite. Zero means 2 s.
 	CallerWait time.Duration

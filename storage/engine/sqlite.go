@@ -55,14 +55,15 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 		return nil, fmt.Errorf("storage: open sqlite: %w", err)
 	}
 	write.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: sqliteWriters})
+	callers := cmp.Or(c.SQLiteReaders, sqliteReaders)
 	readers := map[core.Lane]int{
-		core.Calls: sqliteReaders, core.Vital: sqliteVitalReaders, core.Background: sqliteBackgroundReaders,
+		core.Calls: callers, core.Vital: sqliteVitalReaders, core.Background: sqliteBackgroundReaders,
 	}
-	read, err := openSQLitePool(path, sqliteReaders+sqliteVitalReaders+sqliteBackgroundReaders, busy, queryOnly)
+	read, err := openSQLitePool(path, callers+sqliteVitalReaders+sqliteBackgroundReaders, busy, queryOnly)
 	if err != nil {
 		return nil, errors.Join(err, write.close())
 	}
-	read.gate, read.idle = newGate(c.CallerWait, readers), sqliteReaders
+	read.gate, read.idle = newGate(c.CallerWait, readers), callers
 	// SQLite runs in this process, so expensive reads may use only half of the processors.
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
 	expensive, err := openSQLitePool(path, slots, busy, queryOnly)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -46,10 +47,8 @@ Examples:
 // sending account share.
 type accountTarget struct {
 	installation.Target
-	// MasterKey is the key that encrypts stored credentials, from the environment or the
-	// configuration file. "" means the key file in the data folder.
-	MasterKey string `hidden:"" secret:"whole" group:"storage"`
-	Org       string `arg:"" help:"Slug or id of the organization."`
+	config.Master
+	Org string `arg:"" help:"Slug or id of the organization."`
 }
 
 // accountSession is a running admin command on one organization's account.
@@ -72,7 +71,7 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 		if err != nil {
 			return err
 		}
-		master, err := s.MasterKey(t.MasterKey)
+		master, err := s.MasterKey(t.Master)
 		if err != nil {
 			return err
 		}

@@ -95,7 +95,7 @@ func printConnection(s *installation.Session, c sending.Connection, ingestKey st
 	if c.Provider != sending.SMTP { // an SMTP server has no infrastructure template and sends no events
 		rows = append(rows,
 			[]string{"template", templateWords(shown.TemplateVersion, shown.LatestVersion)},
-			[]string{"ingest address", cmp.Or(s.Config.Published().API, "{base_url}") + shown.IngestAddress})
+			[]string{"ingest address", cmp.Or(s.Published(s.Ctx).API, "{base_url}") + shown.IngestAddress})
 	}
 	if ingestKey != "" {
 		rows = append(rows, []string{"ingest key", ingestKey}, []string{"", "Store it now: it is not shown again."})

@@ -46,7 +46,7 @@ func (c *userInvite) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		link := organization.JoinLink(c.app(s.Config.Published()), secret)
+		link := organization.JoinLink(c.app(s.Published(ctx)), secret)
 		if s.JSON {
 			return s.PrintJSON(struct {
 				ID          string               `json:"id"`

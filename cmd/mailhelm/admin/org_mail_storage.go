@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
 	"github.com/mailhelm/mailhelm/core"
@@ -36,8 +37,7 @@ Examples:
 // mailStorageTarget holds the flags and the argument that the commands share.
 type mailStorageTarget struct {
 	installation.Target
-	// MasterKey is the key that encrypts stored credentials; see accountTarget.
-	MasterKey      string   `hidden:"" secret:"whole" group:"storage"`
+	config.Master
 	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which buckets may be. The server needs the same setting." placeholder:"CIDR"`
 	Org            string   `arg:"" help:"Slug or id of the organization."`
 }
@@ -52,7 +52,7 @@ type mailStorageSession struct {
 // on opens the database and the master key, and calls the function do.
 func (t mailStorageTarget) on(p *cli.Program, do func(context.Context, mailStorageSession) error) error {
 	return t.WithOrg(p, t.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
-		master, err := s.MasterKey(t.MasterKey)
+		master, err := s.MasterKey(t.Master)
 		if err != nil {
 			return err
 		}

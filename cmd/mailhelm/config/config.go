@@ -43,6 +43,12 @@ type Config struct {
 	DatabaseURL string
 	// MaxConns limits the connections to PostgreSQL; 0 means package storage's default.
 	MaxConns int
+	// SQLiteReaders limits the connections for reads of callers on SQLite; 0 means package
+	// storage's default.
+	SQLiteReaders int
+	// MemoryLimit is the memory limit of Go's garbage collector, such as 768MiB, or off; ""
+	// means GOMEMLIMIT, or a share of the memory that there is.
+	MemoryLimit string
 	// CallerWait limits how long an API call waits for a database connection, or for
 	// another process that writes to SQLite; 0 means package storage's default.
 	CallerWait time.Duration
@@ -61,6 +67,9 @@ type Config struct {
 	// MasterKey is the master key in 64 hexadecimal digits; "" means the key file in
 	// DataDir.
 	MasterKey string
+	// MasterKeyPath is the path of the file with the master key if MasterKey is ""; "" means the
+	// key file in DataDir.
+	MasterKeyPath string
 	// NoMigrate keeps a starting server from applying missing database migrations.
 	NoMigrate bool
 	// DrainDelay is how long a server that got a signal still accepts calls, while its readiness
@@ -217,7 +226,9 @@ const (
 
 // MasterKeyFile returns the path of the file that holds the master key if the field
 // MasterKey is "".
-func (c Config) MasterKeyFile() string { return filepath.Join(c.DataDir, masterKeyFile) }
+func (c Config) MasterKeyFile() string {
+	return cmp.Or(c.MasterKeyPath, filepath.Join(c.DataDir, masterKeyFile))
+}
 
 // AccountFile returns the path of the database of the simulated sending accounts.
 func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFile) }
@@ -304,11 +315,8 @@ func (c Config) Check() error {
 	if c.Role != All && c.DatabaseURL == "" {
 		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
 	}
-	if c.DrainDelay < 0 {
-		return fmt.Errorf("--drain-delay %s: must not be negative", c.DrainDelay)
-	}
-	if c.ActivitiesPerMinute < 0 {
-		return fmt.Errorf("--activities-per-minute %d: must not be negative", c.ActivitiesPerMinute)
+	if err := c.checkSizes(); err != nil {
+		return err
 	}
 	for _, origin := range c.AllowedOrigins {
 		if err := checkOrigin(origin); err != nil {

@@ -11,7 +11,7 @@ func (s Settings) DerivedValues() map[string]string {
 		"mcp-url": public.MCP, "fetch-url": public.Fetch, "docs-url": public.Docs,
 		"api-addr": cfg.Listen.API, "app-addr": cfg.Listen.App, "mcp-addr": cfg.Listen.MCP,
 		"fetch-addr": cfg.Listen.Fetch, "smtp-addr": cfg.Listen.SMTP, "admin-addr": cfg.Listen.Admin,
-		"master-key": "in " + cfg.MasterKeyFile(),
+		"master-key-file": cfg.MasterKeyFile(),
 	}
 	if cfg.Listen.Asset != "" {
 		derived["asset-url"], derived["asset-addr"] = public.Asset, cfg.Listen.Asset

@@ -8,6 +8,13 @@ type Database struct {
 	DatabaseURL string `name:"database-url" help:"PostgreSQL database, as postgres://user:password@host/name. Default: one SQLite file in the data folder." placeholder:"URL" group:"storage" secret:"url"`
 }
 
+// Master holds the settings of the master key, which encrypts stored secrets. The key itself is
+// no flag, because other users can read command lines.
+type Master struct {
+	MasterKey     string `hidden:"" secret:"whole" group:"storage"`
+	MasterKeyPath string `name:"master-key-file" help:"File with the master key, 64 hexadecimal digits, readable only by its owner. Default: master.key in the data folder, which the first start creates. The environment variable MAILHELM_MASTER_KEY can have the key itself, and takes precedence." placeholder:"FILE" group:"storage"`
+}
+
 // Settings holds the settings of a server, as the command line parser fills them in. The
 // struct tags define the flags and their help. Empty addresses are derived later; see
 // [Settings.Server] and [Config.Complete].
@@ -16,7 +23,11 @@ type Settings struct {
 
 	RedisURL  string `name:"redis-url" help:"Redis server through which processes share rate limits, as redis://:password@host:6379/0, or rediss:// for TLS. Default: each process counts on its own." placeholder:"URL" group:"storage" secret:"url"`
 	NoMigrate bool   `help:"Do not apply migrations at start; see 'mailhelm migrate'." group:"storage"`
-	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+	Master
+
+	DatabaseConnections int    `name:"database-connections" help:"Connections to PostgreSQL that this process opens at most, from 4 up. One more listens for changes of credentials. Default: 16." placeholder:"N" group:"storage"`
+	SQLiteReaders       int    `name:"sqlite-readers" help:"Connections for reads of callers on SQLite, from 1 to 64. Default: 6." placeholder:"N" group:"storage"`
+	MemoryLimit         string `name:"memory-limit" help:"Memory that Go's garbage collector tries not to exceed, such as 768MiB or 2GiB, or off. Default: GOMEMLIMIT, or nine tenths of the memory of the container, or half of the memory of the machine." placeholder:"SIZE" group:"process"`
 
 	Role string `help:"What this process does: all, api (answer calls) or worker (background jobs). Splitting needs PostgreSQL." enum:"all,api,worker" default:"all" group:"process"`
 
@@ -82,7 +93,7 @@ type Settings struct {
 // Log and Build.
 func (s Settings) Server() Config {
 	return Config{
-		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
+		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, MasterKeyPath: s.MasterKeyPath, MaxConns: s.DatabaseConnections, SQLiteReaders: s.SQLiteReaders, MemoryLimit: s.MemoryLimit, NoMigrate: s.NoMigrate,
 		Role: Role(s.Role), DrainDelay: s.DrainDelay,
 		Public: Public{
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL, Asset: s.AssetURL,

@@ -21,7 +21,7 @@ func (c *Import) fromBucket(ctx context.Context, s *installation.Session) error 
 	if err != nil {
 		return err
 	}
-	master, err := s.MasterKey(c.MasterKey)
+	master, err := s.MasterKey(c.Master)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
@@ -23,11 +24,10 @@ import (
 // Import is `mailhelm dmarc import`.
 type Import struct {
 	installation.Target
-	Files  []string `arg:"" optional:"" help:"Files, or folders with reports. With --bucket: how the keys of the objects begin; without any, all objects are read."`
-	Org    string   `help:"Slug or id of the organization that the domains belong to. Default: the only organization." placeholder:"ORG" once:""`
-	Bucket string   `help:"Read objects in this bucket in place of files. It must be in the mail storage of the organization." placeholder:"NAME" once:""`
-	// MasterKey is the key that encrypts the secret of the bucket.
-	MasterKey      string   `hidden:"" secret:"whole" group:"storage"`
+	config.Master
+	Files          []string `arg:"" optional:"" help:"Files, or folders with reports. With --bucket: how the keys of the objects begin; without any, all objects are read."`
+	Org            string   `help:"Slug or id of the organization that the domains belong to. Default: the only organization." placeholder:"ORG" once:""`
+	Bucket         string   `help:"Read objects in this bucket in place of files. It must be in the mail storage of the organization." placeholder:"NAME" once:""`
 	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which buckets may be. The server needs the same setting." placeholder:"CIDR"`
 }
 

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/shared"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -64,14 +65,23 @@ func (s *Session) Record(ctx context.Context, orgID, action string, detail map[s
 	})
 }
 
-// MasterKey returns the server's master key. configured is the key from the environment or
-// the configuration file; "" means the file in the data folder. It fails if that file is
-// missing. It never creates a key, because a new one could not decrypt the server's data.
-func (s *Session) MasterKey(configured string) (signing.MasterKey, error) {
-	cfg := s.Config
-	cfg.MasterKey = configured
-	if _, err := os.Stat(cfg.MasterKeyFile()); configured == "" && errors.Is(err, fs.ErrNotExist) {
-		return signing.MasterKey{}, fmt.Errorf("there is no master key in %s: name the server's data folder with --data, or set MAILHELM_MASTER_KEY", cfg.DataDir)
+// Published returns the public addresses of the server that started last on the database. If
+// the database has none, it returns those in the data folder, which an older server stored.
+func (s *Session) Published(ctx context.Context) config.Public {
+	if public, err := shared.Published(ctx, s.DB.Installation()); err == nil && public != (config.Public{}) {
+		return public
 	}
-	return cfg.OpenMasterKey()
+	return s.Config.Published()
+}
+
+// MasterKey returns the server's master key with these settings. It fails if the key file is
+// missing. It never creates a key, because a new one could not decrypt the server's data.
+func (s *Session) MasterKey(settings config.Master) (signing.MasterKey, error) {
+	cfg := s.Config
+	cfg.MasterKey, cfg.MasterKeyPath = settings.MasterKey, settings.MasterKeyPath
+	key, err := cfg.ReadMasterKey()
+	if errors.Is(err, fs.ErrNotExist) {
+		return signing.MasterKey{}, fmt.Errorf("there is no master key in %s: name the server's data folder with --data or the key's file with --master-key-file, or set MAILHELM_MASTER_KEY", cfg.MasterKeyFile())
+	}
+	return key, err
 }

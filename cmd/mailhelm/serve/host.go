@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/shared"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
@@ -106,7 +107,13 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 		h.spans.Close(ctx)
 		return err
 	}
-	if err := h.assemble(ctx, open); err != nil {
+	if h.cfg.Role == config.Worker {
+		h.addresses.Public, err = shared.ForWorker(ctx, h.cfg, h.addresses.Public, h.stores.db.Installation())
+	}
+	if err == nil {
+		err = h.assemble(ctx, open)
+	}
+	if err != nil {
 		h.spans.Close(ctx)
 		h.returnReservations(ctx)
 		return errors.Join(err, h.stores.close())
@@ -202,15 +209,15 @@ func (h *Host) follow(simulated *simulatedevents.Events) {
 	}
 }
 
-// publish stores the public addresses for commands of the operator, unless this process is
-// a worker, which has none. It logs an error and does not return it, because the addresses
-// are only for links that commands print.
+// publish stores the public addresses for workers and for commands of the operator, unless this
+// process is a worker. It logs an error and does not return it, because calls can be answered
+// without.
 func (h *Host) publish(ctx context.Context) {
 	if h.cfg.Role == config.Worker {
 		return
 	}
-	if err := h.cfg.Publish(h.addresses.Public); err != nil {
-		h.cfg.Log.WarnContext(ctx, "links that mailhelm admin prints have default addresses", "error", err)
+	if err := shared.Publish(ctx, h.cfg, h.addresses.Public, h.stores.db.Installation()); err != nil {
+		h.cfg.Log.WarnContext(ctx, "links of workers and of mailhelm admin have earlier or default addresses", "error", err)
 	}
 }
 
@@ -262,7 +269,7 @@ func (h *Host) Clock() core.Clock { return h.cfg.Clock }
 // TuneMemory sets Go's garbage collector and returns memory to the operating system, as
 // [memory.Tune] describes; idle connections to the database are closed. Call it after the
 // start is complete.
-func (h *Host) TuneMemory(ctx context.Context) { memory.Tune(ctx, h.DB().GiveBack, h.cfg.Log) }
+func (h *Host) TuneMemory(ctx context.Context) { memory.Tune(ctx, h.cfg, h.DB().GiveBack) }
 
 // Failed returns a channel that receives an error if a listener stops unexpectedly. The
 // caller must then stop the host.

@@ -29,7 +29,7 @@ Examples:
 // prints the reason after the table, but not with --json. The exit status is 0 even then;
 // `mailhelm doctor` fails in that case.
 func (c *ShowSettings) Run(p *cli.Program) error {
-	values := append(p.Sources.Report(p.Parsed, c.DerivedValues()), memory.Settings()...)
+	values := append(p.Sources.Report(p.Parsed, c.DerivedValues()), memory.Settings(c.Server())...)
 	if c.JSON {
 		return p.PrintJSON(struct {
 			File     string           `json:"file"`

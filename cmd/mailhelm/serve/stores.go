@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/githubapp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/masterkey"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
@@ -98,7 +99,7 @@ func (s *stores) wakeDispatcher() {
 
 // StorageOf returns the settings of the database in a server's configuration.
 func StorageOf(cfg config.Config) engine.Config {
-	return engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, MaxConns: cfg.MaxConns, CallerWait: cfg.CallerWait, Clock: cfg.Clock, Logger: cfg.Log}
+	return engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, MaxConns: cfg.MaxConns, SQLiteReaders: cfg.SQLiteReaders, CallerWait: cfg.CallerWait, Clock: cfg.Clock, Logger: cfg.Log}
 }
 
 // openStores opens the database and the other stores, and creates files that are missing.
@@ -118,11 +119,7 @@ func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
 // open opens the stores in the order of their dependencies. If it fails, some of them stay
 // open; the caller then closes s.
 func (s *stores) open(ctx context.Context, cfg config.Config) error {
-	master, err := cfg.OpenMasterKey()
-	if err != nil {
-		return err
-	}
-	s.master = master
+	var err error
 	if s.buckets, err = openBuckets(ctx, cfg); err != nil {
 		return err
 	}
@@ -135,6 +132,11 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
 		return err
 	}
+	master, err := masterkey.Open(ctx, cfg, s.db.SigningKeys())
+	if err != nil {
+		return err
+	}
+	s.master = master
 	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{
 		Clock: cfg.Clock, Behaviour: cfg.Recipients, KeptMails: max(0, cmp.Or(cfg.KeptMails, simulator.DefaultKeptMails)),
 	}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/signing"
 )
@@ -79,9 +80,9 @@ func (c *signingList) Run(p *cli.Program) error {
 // the new key signs immediately.
 type signingRotate struct {
 	installation.Target
-	MasterKey string `hidden:"" secret:"whole" group:"storage"`
-	AtOnce    bool   `name:"at-once" help:"Sign with the new key immediately." once:""`
-	RevokeOld bool   `name:"revoke-old" help:"For a stolen key: sign with the new key immediately, and refuse every access token that another key signed." once:""`
+	config.Master
+	AtOnce    bool `name:"at-once" help:"Sign with the new key immediately." once:""`
+	RevokeOld bool `name:"revoke-old" help:"For a stolen key: sign with the new key immediately, and refuse every access token that another key signed." once:""`
 }
 
 // Run creates a new signing key and prints all signing keys. It fails without the server's
@@ -89,7 +90,7 @@ type signingRotate struct {
 // --at-once or --revoke-old is given. Each run creates another key.
 func (c *signingRotate) Run(p *cli.Program) error {
 	return c.With(p, func(ctx context.Context, s *installation.Session) error {
-		master, err := s.MasterKey(c.MasterKey)
+		master, err := s.MasterKey(c.Master)
 		if err != nil {
 			return err
 		}

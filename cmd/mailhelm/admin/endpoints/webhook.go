@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/webhooks"
@@ -178,7 +179,7 @@ func (c *webhookList) Run(p *cli.Program) error {
 // webhookCreate is `mailhelm admin webhook create`.
 type webhookCreate struct {
 	installation.Target
-	MasterKey   string   `hidden:"" secret:"whole" group:"storage"`
+	config.Master
 	Org         string   `arg:"" help:"Slug or id."`
 	URL         string   `name:"url" help:"An https URL." required:"" placeholder:"URL" once:""`
 	Events      []string `help:"Event names separated by commas, or all." required:"" placeholder:"NAME" once:""`
@@ -190,7 +191,7 @@ type webhookCreate struct {
 // creates another endpoint. It fails without the server's master key.
 func (c *webhookCreate) Run(p *cli.Program) error {
 	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
-		master, err := s.MasterKey(c.MasterKey)
+		master, err := s.MasterKey(c.Master)
 		if err != nil {
 			return err
 		}

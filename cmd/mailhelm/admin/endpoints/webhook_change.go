@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/webhooks"
@@ -49,14 +50,14 @@ func (c *webhookUpdate) settings(e webhooks.Endpoint) webhooks.Settings {
 // webhookRotate is `mailhelm admin webhook rotate`.
 type webhookRotate struct {
 	webhookTarget
-	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+	config.Master
 }
 
 // Run gives the endpoint a new secret and prints it. The old secret also signs for 24
 // hours. It fails without the server's master key.
 func (c *webhookRotate) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *installation.Session, org core.Org, e webhooks.Endpoint) error {
-		master, err := s.MasterKey(c.MasterKey)
+		master, err := s.MasterKey(c.Master)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
@@ -42,12 +43,21 @@ type surroundings struct {
 	variable  func(string) string
 	container memlimit.Provider
 	machine   memlimit.Provider
+	// configured is the setting --memory-limit, "" if it is not set, and bytes its value.
+	configured string
+	bytes      int64
 }
 
 // thisProcess returns the sources from which the garbage collector settings of this process
-// are derived: its environment, its cgroup and its machine.
-func thisProcess() surroundings {
-	return surroundings{variable: os.Getenv, container: memlimit.FromCgroup, machine: memlimit.FromSystem}
+// are derived: the configuration, its environment, its cgroup and its machine. An invalid
+// memory limit counts as none; config.Config.Check reports it.
+func thisProcess(cfg config.Config) surroundings {
+	bytes, set, err := cfg.Memory()
+	configured := cfg.MemoryLimit
+	if err != nil || !set {
+		configured = ""
+	}
+	return surroundings{configured: configured, bytes: bytes, variable: os.Getenv, container: memlimit.FromCgroup, machine: memlimit.FromSystem}
 }
 
 // collector holds settings of Go's garbage collector: the memory limit in bytes and GOGC
@@ -64,7 +74,10 @@ type collector struct {
 func (s surroundings) collector() collector {
 	var c collector
 	limit := settings.Value{Name: limitVariable, Value: s.variable(limitVariable), Source: "environment " + limitVariable}
-	if limit.Value == "" {
+	switch {
+	case s.configured != "":
+		c.limit, limit.Value, limit.Source = s.bytes, s.configured, "--memory-limit"
+	case limit.Value == "":
 		c.limit, limit.Source = s.limit()
 		limit.Value = "off"
 		if c.limit > 0 {
@@ -99,7 +112,7 @@ func (s surroundings) limit() (bytes int64, from string) {
 
 // Settings returns the values of GOMEMLIMIT and GOGC with which a server in this process
 // would run after [Tune], and their sources. It only computes them.
-func Settings() []settings.Value { return thisProcess().collector().shown }
+func Settings(cfg config.Config) []settings.Value { return thisProcess(cfg).collector().shown }
 
 // Tune returns free memory to the operating system, sets Go's garbage collector and logs its
 // settings. It returns free memory again six times in the following minute, because the
@@ -110,8 +123,9 @@ func Settings() []settings.Value { return thisProcess().collector().shown }
 // Call it after the start is complete, so that it returns all memory that only the start
 // needed. The garbage collector, which then runs less often, would leave that memory to an
 // idle process.
-func Tune(ctx context.Context, giveBack func(context.Context) error, log *slog.Logger) {
-	c := thisProcess().collector()
+func Tune(ctx context.Context, cfg config.Config, giveBack func(context.Context) error) {
+	log := cfg.Log
+	c := thisProcess(cfg).collector()
 	returnFree(ctx, giveBack, log)
 	go func() {
 		for pause := time.Second; pause < time.Minute && sleep(ctx, pause); pause *= 2 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
 const megabyte = 1 << 20
@@ -75,5 +76,22 @@ func TestCollectorFollowsTheMemoryThereIs(t *testing.T) {
 				t.Errorf("pace is shown as %+v", pace)
 			}
 		})
+	}
+}
+
+// TestConfiguredLimitComesFirst checks that the setting --memory-limit takes precedence over the
+// variable and over the container.
+func TestConfiguredLimitComesFirst(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]collector{
+		"700MiB": {limit: 700 * megabyte, pace: boundedPace}, "off": {limit: math.MaxInt64},
+	} {
+		s := thisProcess(config.Config{MemoryLimit: text})
+		s.variable = func(name string) string { return map[string]string{limitVariable: "64MiB"}[name] }
+		s.container = memlimit.Limit(1000 * megabyte)
+		c := s.collector()
+		if c.limit != want.limit || c.pace != want.pace || c.shown[0].Value != text || c.shown[0].Source != "--memory-limit" {
+			t.Errorf("%s: %+v", text, c)
+		}
 	}
 }
