@@ -11,6 +11,11 @@ const (
 	publicCache     = "public, max-age=300"
 )
 
+// Paths returns the paths of all endpoints, also of those that a configuration disables.
+func Paths() []string {
+	return []string{TokenPath, RevocationPath, IntrospectionPath, KeySetPath, RegistrationPath, MetadataPath}
+}
+
 // routes returns the handler of all endpoints that the configuration enables. Other paths
 // of the OpenID Connect library are not reachable.
 func routes(cfg Config, library http.Handler, metadata []byte) http.Handler {

@@ -3,7 +3,9 @@ package rest
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,6 +95,11 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 // Handler returns the HTTP handler of the API. The package comment says what it requires of
 // the HTTP server.
 func (s *Server) Handler() http.Handler { return s.engine }
+
+// Paths returns the paths of all routes, with {name} for parameters, sorted.
+func (s *Server) Paths() []string {
+	return slices.Compact(slices.Sorted(maps.Values(s.patterns)))
+}
 
 // newEngine returns a Gin router without middleware. It neither cleans nor redirects paths.
 // It does not decode path parameters, because Gin's decoding would read a plus sign in an

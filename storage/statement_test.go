@@ -129,7 +129,7 @@ var withoutOrg = map[string]bool{
 	"hold subject of starts of verified senders": true, "starts of verified senders": true, "set starts of verified senders": true, "forget starts of verified senders": true,
 	"insert probe": true, "delete probe": true,
 	"domain by token of reports": true, "claim files of reports": true,
-	"claim received mail": true, "backlog of received mail": true, "announce received mail": true,
+	"claim received mail": true, "announce received mail": true,
 	"receiving domains to check": true, "changed receiving domains": true, "receiving domains with due deliveries": true,
 	"set git connected":                   true, // by the id of the organization itself
 	"organizations with a git connection": true, "organizations of a git repository": true,
@@ -138,6 +138,7 @@ var withoutOrg = map[string]bool{
 	"digests that are due": true, "domains with findings to announce": true, "mails about domains that are due": true,
 	"installation fact": true, "set installation fact": true,
 	"next version of routing": true, "routes since a version": true,
+	"backlogs": true, "counts of jobs": true, "counts of syncs": true, // for the operator
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }
 

@@ -49,6 +49,7 @@ import (
 	mailsettingstore "github.com/mailhelm/mailhelm/storage/mailsettings"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
+	"github.com/mailhelm/mailhelm/storage/monitoring"
 	objectstore "github.com/mailhelm/mailhelm/storage/objects"
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
 	peoplestore "github.com/mailhelm/mailhelm/storage/people"
@@ -107,6 +108,9 @@ func (db *DB) Tokens() access.TokenStore { return db.Access().Tokens }
 
 // Audit returns the store of the audit log.
 func (db *DB) Audit() access.AuditStore { return db.Access().Audit }
+
+// Monitoring returns the store of figures of the whole database.
+func (db *DB) Monitoring() monitoring.Store { return monitoring.New(db.DB) }
 
 // FollowAccessChanges calls the function changed for each change of credentials and grants
 // that another process commits; see [accessstore.FollowChanges].

@@ -101,6 +101,11 @@ func (s *Server) AddTool(described *mcp.Tool, handler mcp.ToolHandler) {
 	s.protocol.sdk.AddTool(described, handler)
 }
 
+// Paths returns all paths that the endpoint serves.
+func Paths() []string {
+	return []string{endpointPath, healthPath, metadataPath, endpointMetadataPath}
+}
+
 // Handler returns the HTTP handler of the endpoint. The HTTP server must limit the time and
 // size of headers and the time for a body.
 func (s *Server) Handler() http.Handler { return s }

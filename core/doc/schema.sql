@@ -1280,7 +1280,7 @@ CREATE TABLE password_warnings (
 CREATE TABLE processes (
 	id bytetext PRIMARY KEY,
 	beat_at bigint NOT NULL
-);
+, role bytetext NOT NULL DEFAULT '');
 
 CREATE TABLE production_requests (
 	org_id bytetext NOT NULL,

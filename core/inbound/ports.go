@@ -57,9 +57,6 @@ type Queue interface {
 	// nothing if the task was claimed again since. It returns true if the task was put off and no
 	// call of Settle for it was committed: then nothing of the attempt is stored.
 	PutOff(ctx context.Context, t Task, due time.Time) (undone bool, err error)
-	// Backlog returns the number of tasks, and the time at which the oldest of them was
-	// received, zero if there is none.
-	Backlog(ctx context.Context) (n int, oldest time.Time, err error)
 }
 
 // Task is a message that waits to be processed.

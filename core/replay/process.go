@@ -22,12 +22,21 @@ const (
 	maxUnreturned = 10_000
 )
 
+// Heartbeat is a sign of life of a process.
+type Heartbeat struct {
+	// At is the time by the clock of the process.
+	At time.Time
+	// Role is what the process does: all, api or worker. It is "" for a process of an earlier
+	// version of this program.
+	Role string
+}
+
 // ProcessStore stores the time of the last heartbeat of each process.
 type ProcessStore interface {
-	// Beat stores a heartbeat of a process. at is the time by the clock of that process.
-	Beat(ctx context.Context, process string, at time.Time) error
-	// Beats returns the time of the last heartbeat of each process, by process id.
-	Beats(ctx context.Context) (map[string]time.Time, error)
+	// Beat stores a heartbeat of a process.
+	Beat(ctx context.Context, process string, beat Heartbeat) error
+	// Beats returns the last heartbeat of each process, by process id.
+	Beats(ctx context.Context) (map[string]Heartbeat, error)
 	// EndProcess deletes the stored heartbeat of a process.
 	EndProcess(ctx context.Context, process string) error
 	// EndReservations ends the unexpired reservations of idempotency keys by all processes
@@ -35,8 +44,10 @@ type ProcessStore interface {
 	EndReservations(ctx context.Context, except string, now time.Time) (int, error)
 }
 
-// ProcessConfig configures a Process. All members are required.
+// ProcessConfig configures a Process. All members except Role are required.
 type ProcessConfig struct {
+	// Role is what this process does. Other processes read it; see [Process.Alive].
+	Role    string
 	Store   ProcessStore
 	Replays Store
 	Clock   core.Clock
@@ -81,6 +92,7 @@ type sight struct {
 	since time.Time
 	// beats is the number of times that the heartbeat has changed.
 	beats int
+	role  string
 }
 
 type unreturnedKey struct {
@@ -110,7 +122,7 @@ func (p *Process) Start(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := p.Store.Beat(ctx, p.id, p.Clock()); err != nil {
+	if err := p.Store.Beat(ctx, p.id, Heartbeat{At: p.Clock(), Role: p.Role}); err != nil {
 		return err
 	}
 	return p.look(ctx)
@@ -140,7 +152,7 @@ func (p *Process) Tick(ctx context.Context) {
 	if p.Alone {
 		return
 	}
-	err := p.Store.Beat(ctx, p.id, p.Clock())
+	err := p.Store.Beat(ctx, p.id, Heartbeat{At: p.Clock(), Role: p.Role})
 	if err == nil {
 		err = p.look(ctx)
 	}
@@ -234,7 +246,8 @@ func (p *Process) look(ctx context.Context) error {
 	now := p.Clock()
 	missed := !p.looked.IsZero() && now.Sub(p.looked) > 2*Beat
 	seen := make(map[string]sight, len(beats))
-	for id, beat := range beats {
+	for id, latest := range beats {
+		beat := latest.At
 		s, known := p.seen[id]
 		switch {
 		case !known && beat.Before(now):
@@ -246,10 +259,26 @@ func (p *Process) look(ctx context.Context) error {
 		case missed:
 			s.since = now
 		}
+		s.role = latest.Role
 		seen[id] = s
 	}
 	p.seen, p.looked = seen, now
 	return nil
+}
+
+// Alive returns how many processes on the database run, by role, including this process. It
+// reads no database: it counts the heartbeats that the last successful Tick has read. So if
+// the database does not answer, the result is that of the last answer.
+func (p *Process) Alive() map[string]int {
+	alive := map[string]int{p.Role: 1}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, s := range p.seen {
+		if id != p.id && p.looked.Sub(s.since) < Silence {
+			alive[s.role]++
+		}
+	}
+	return alive
 }
 
 func (p *Process) wakeWaiters() {

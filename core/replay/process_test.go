@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ type lateStore struct {
 
 // Beats returns the heartbeats. If the field late is set, one call clears it and waits
 // until the channel release is closed.
-func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
+func (s *lateStore) Beats(ctx context.Context) (map[string]replay.Heartbeat, error) {
 	beats, err := s.ProcessStore.Beats(ctx)
 	if s.late.CompareAndSwap(true, false) {
 		close(s.read)
@@ -59,7 +60,7 @@ func TestALateHeartbeatReadForgetsNoProcess(t *testing.T) {
 		ticked := make(chan struct{})
 		go func() { p.Tick(t.Context()); close(ticked) }()
 		<-store.read
-		must(db.Processes().Beat(t.Context(), "other", now))
+		must(db.Processes().Beat(t.Context(), "other", replay.Heartbeat{At: now}))
 
 		verdicts := make(chan replay.Verdict, 1)
 		go func() {
@@ -73,7 +74,7 @@ func TestALateHeartbeatReadForgetsNoProcess(t *testing.T) {
 		close(store.release)
 		<-ticked
 		for beat := 1; ; beat++ { // the other process goes on
-			must(db.Processes().Beat(t.Context(), "other", now.Add(time.Duration(beat)*replay.Beat)))
+			must(db.Processes().Beat(t.Context(), "other", replay.Heartbeat{At: now.Add(time.Duration(beat) * replay.Beat)}))
 			p.Tick(t.Context())
 			<-store.looks
 			select {
@@ -85,5 +86,51 @@ func TestALateHeartbeatReadForgetsNoProcess(t *testing.T) {
 			default:
 			}
 		}
+	})
+}
+
+// TestAliveCountsRunningProcesses checks that Alive counts other processes by role until they
+// have been silent for the time Silence, and does not count the time of an outage of the
+// database as silence.
+func TestAliveCountsRunningProcesses(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+		p := replay.NewProcess(replay.ProcessConfig{
+			Role: "api", Store: db.Processes(), Replays: db.Replay(), Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		})
+		beat := func(id, role string) {
+			t.Helper()
+			if err := db.Processes().Beat(t.Context(), id, replay.Heartbeat{At: now, Role: role}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(when string, want map[string]int) {
+			t.Helper()
+			if got := p.Alive(); !maps.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", when, got, want)
+			}
+		}
+		check("before the start", map[string]int{"api": 1})
+		beat("w", "worker")
+		beat("old", "")
+		if err := p.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("at the start", map[string]int{"api": 1, "worker": 1, "": 1})
+		now = now.Add(time.Hour) // in which the database does not answer
+		check("during an outage", map[string]int{"api": 1, "worker": 1, "": 1})
+		p.Tick(t.Context())
+		check("after an outage", map[string]int{"api": 1, "worker": 1, "": 1})
+		for range 3 {
+			now = now.Add(replay.Beat)
+			beat("old", "")
+			p.Tick(t.Context())
+		}
+		check("soon after", map[string]int{"api": 1, "worker": 1, "": 1})
+		now = now.Add(replay.Beat)
+		beat("old", "")
+		p.Tick(t.Context())
+		check("when the worker is silent", map[string]int{"api": 1, "": 1})
 	})
 }

@@ -18,6 +18,9 @@ const (
 	ContactSync  SyncKind = "contacts"
 )
 
+// SyncKinds returns all kinds of sync.
+func SyncKinds() []SyncKind { return []SyncKind{ChannelSync, TemplateSync, ContactSync} }
+
 // Internal is the failure of a sync that did not fail at the account, but in Mailhelm. Only
 // a SyncResult has it.
 const Internal FailureKind = "internal"

@@ -24,6 +24,9 @@ import (
 // HealthPath is the path that answers 200 without reading anything.
 const HealthPath = "/_health"
 
+// Paths returns the templates of all paths.
+func Paths() []string { return []string{HealthPath, "/{image}"} }
+
 // imagePath matches the path of an image. The query is ignored.
 var imagePath = regexp.MustCompile(`^/([0-9a-f]{64})(\.[a-z]{3,4})$`)
 

@@ -82,6 +82,11 @@ const (
 	messagesSuffix = "/messages"
 )
 
+// Paths returns the templates of all paths. objectPath is [Config.ObjectPath].
+func Paths(objectPath string) []string {
+	return []string{healthPath, inboxPath + "{secret}", inboxPath + "{secret}" + messagesSuffix, objectPath + "{token}"}
+}
+
 // serve answers a request, or refuses it with an error and logs the refusal.
 func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	id := core.RequestID(r.Header["X-Request-Id"])

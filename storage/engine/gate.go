@@ -33,6 +33,10 @@ type gate struct {
 
 	mu     sync.Mutex
 	shares [core.Lanes]*share
+	// waits, waited and refused count since the start: calls that had to wait, the time that
+	// they waited, and calls that got no connection in time.
+	waits, refused int
+	waited         time.Duration
 }
 
 // share counts the free connections of one or more lanes (see [core.Lane]). It has a queue
@@ -69,6 +73,22 @@ func newGate(wait time.Duration, sizes map[core.Lane]int) *gate {
 	return g
 }
 
+// waiting returns how many calls wait for a connection now.
+func (g *gate) waiting() int {
+	n := 0
+	counted := map[*share]bool{}
+	for _, s := range g.shares {
+		if counted[s] {
+			continue
+		}
+		counted[s] = true
+		for _, queue := range s.waiting {
+			n += len(queue)
+		}
+	}
+	return n
+}
+
 // pass is a call's permission to use one connection. The method leave ends the permission.
 type pass struct {
 	gate *gate
@@ -92,8 +112,17 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	}
 	w := &waiter{ready: make(chan struct{})}
 	s.waiting[lane] = append(s.waiting[lane], w)
+	g.waits++
 	g.mu.Unlock()
-	return g.await(ctx, lane, w)
+	began := time.Now() //nolint:forbidigo // connections are waited for in real time
+	p, err := g.await(ctx, lane, w)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waited += time.Since(began) //nolint:forbidigo // as above
+	if err != nil {
+		g.refused++
+	}
+	return p, err
 }
 
 // await waits until the call w gets a connection, ctx ends or the waiting time is over. If

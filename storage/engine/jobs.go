@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -37,6 +38,27 @@ type JobsConfig struct {
 	Runners int
 	// Poll is the interval at which the queue is searched for due jobs; zero means 250 ms.
 	Poll time.Duration
+	// Observe is called after each run of a job, unless it is nil.
+	Observe func(kind string, outcome JobOutcome, took time.Duration)
+}
+
+// JobOutcome is how a run of a job ended.
+type JobOutcome string
+
+// The outcomes of runs. A failed job runs again, a discarded one has failed at its last
+// attempt. A postponed job runs again because the database refused its calls, an interrupted
+// one because its process stops.
+const (
+	JobDone        JobOutcome = "done"
+	JobFailed      JobOutcome = "failed"
+	JobDiscarded   JobOutcome = "discarded"
+	JobPostponed   JobOutcome = "postponed"
+	JobInterrupted JobOutcome = "interrupted"
+)
+
+// JobOutcomes returns all outcomes of runs of jobs.
+func JobOutcomes() []JobOutcome {
+	return []JobOutcome{JobDone, JobFailed, JobDiscarded, JobPostponed, JobInterrupted}
 }
 
 // Jobs is the job queue in the database. Any process may enqueue jobs ([jobs.Queue]). The
@@ -48,6 +70,7 @@ type Jobs struct {
 	inserter *river.Client[*sql.Tx]
 
 	workers  *river.Workers
+	kinds    []string // of jobs that AddWorker has registered
 	periodic []*river.PeriodicJob
 	failed   error // of AddWorker, returned by Start
 	runner   *river.Client[*sql.Tx]
@@ -60,6 +83,9 @@ var _ jobs.Queue = (*Jobs)(nil)
 func (db *DB) NewJobs(c JobsConfig) (*Jobs, error) {
 	c.Runners = cmp.Or(c.Runners, jobRunners)
 	c.Poll = cmp.Or(c.Poll, jobPoll)
+	if c.Observe == nil {
+		c.Observe = func(string, JobOutcome, time.Duration) {}
+	}
 	inserter, err := river.NewClient(db.jobDriver(), &river.Config{Logger: db.riverLogger(), MaxAttempts: jobAttempts})
 	if err != nil {
 		return nil, fmt.Errorf("storage: jobs: %w", err)
@@ -96,6 +122,9 @@ func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOp
 	}
 	return !inserted.UniqueSkippedAsDuplicate, nil
 }
+
+// Kinds returns the kinds of jobs that AddWorker has registered.
+func (j *Jobs) Kinds() []string { return slices.Clone(j.kinds) }
 
 // Start starts running jobs, until Stop is called. ctx limits only the start itself.
 func (j *Jobs) Start(ctx context.Context) error {

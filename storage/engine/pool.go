@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // pool is a set of database connections with prepared statements. Its gate limits how many
@@ -14,6 +15,8 @@ import (
 // Preparing all statements at the start of the program took a quarter of the start's
 // processor time (core/doc/decisions/0075).
 type pool struct {
+	// name is the name of the pool in metrics.
+	name    string
 	sql     *sql.DB
 	dialect Dialect
 	gate    *gate
@@ -37,7 +40,8 @@ type usage struct {
 }
 
 // newPool returns a pool on db that keeps at most idle unused connections open. The caller
-// must set the field gate, which limits the calls that use the pool at the same time.
+// must set the fields name and gate; the gate limits the calls that use the pool at the same
+// time.
 func newPool(db *sql.DB, dialect Dialect, idle int) *pool {
 	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements))}
 }
@@ -72,6 +76,42 @@ func (p *pool) prepare(ctx context.Context, s *Statement) (*sql.Stmt, error) {
 	}
 	use.prepared.Store(stmt)
 	return stmt, nil
+}
+
+// PoolStats are the figures of one connection pool. The counts are since the start.
+type PoolStats struct {
+	// Name is the name of the pool: "write" and "read" on SQLite, "main" and "jobs" on
+	// PostgreSQL, and "expensive" on both. Main is for calls, "expensive" for expensive reads.
+	Name string
+	// Limit is the largest number of connections. InUse and Idle are those that are open.
+	Limit, InUse, Idle int
+	// Waiting is how many calls wait for a connection now. Waits is how many had to wait, and
+	// Refused how many of them got no connection. Waited is the sum of their waiting times.
+	Waiting, Waits, Refused int
+	Waited                  time.Duration
+}
+
+// PoolStats returns the figures of all connection pools. It reads no database.
+//
+// Two places let calls wait: the gate of the pool, and database/sql for code that uses its
+// handle directly. The figures are the sums of both.
+func (db *DB) PoolStats() []PoolStats {
+	all := make([]PoolStats, 0, len(db.pools()))
+	for _, p := range db.pools() {
+		all = append(all, p.stats())
+	}
+	return all
+}
+
+// stats returns the figures of the pool.
+func (p *pool) stats() PoolStats {
+	own := p.sql.Stats()
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	return PoolStats{
+		Name: p.name, Limit: own.MaxOpenConnections, InUse: own.InUse, Idle: own.Idle,
+		Waiting: p.gate.waiting(), Waits: p.gate.waits + int(own.WaitCount), Refused: p.gate.refused, Waited: p.gate.waited + own.WaitDuration,
+	}
 }
 
 // dropIdle closes the unused connections. Connections in use stay open.

@@ -53,6 +53,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	// connection is free for River. A pool with one connection still admits one job.
 	background := postgresPool(plain, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
+	shared.name, expensive.name, background.name = "main", "expensive", "jobs"
 	return &DB{
 		dialect: PostgreSQL, name: name, clock: c.Clock, logger: c.Logger,
 		write: shared, read: shared, expensive: expensive, background: background,

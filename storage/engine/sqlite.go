@@ -71,6 +71,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.Join(err, read.close(), write.close())
 	}
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: slots}), true
+	write.name, read.name, expensive.name = "write", "read", "expensive"
 	return &DB{dialect: SQLite, clock: c.Clock, logger: c.Logger, write: write, read: read, expensive: expensive}, nil
 }
 

@@ -43,8 +43,6 @@ var (
 		UPDATE received_mail SET due_at = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4 RETURNING discard`)
 	knownReceived = engine.Register("known received mail", `
 		SELECT id FROM received_mail WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	receivedBacklog = engine.Register("backlog of received mail", `
-		SELECT count(*) AS messages, min(received_at) AS oldest FROM received_mail`)
 )
 
 // taskRow is a row of received_mail, as it is read, and as it is written in a parameter with
@@ -172,19 +170,6 @@ func (q Queue) settle(ctx context.Context, s *engine.Statement, rows []settledRo
 func (q Queue) PutOff(ctx context.Context, t inbound.Task, due time.Time) (bool, error) {
 	discards, err := engine.Values[string](ctx, q.db, putOffReceived, engine.At(due), t.OrgID, t.Envelope.ID, t.Attempts)
 	return len(discards) == 1 && discards[0] == "", err
-}
-
-// Backlog implements [inbound.Queue].
-func (q Queue) Backlog(ctx context.Context) (int, time.Time, error) {
-	type row struct {
-		Messages int          `db:"messages"`
-		Oldest   *engine.Time `db:"oldest"`
-	}
-	found, err := engine.List[row](ctx, q.db, receivedBacklog)
-	if err != nil || found[0].Oldest == nil {
-		return 0, time.Time{}, err
-	}
-	return found[0].Messages, found[0].Oldest.Time(), nil
 }
 
 // Held says that any object may be needed of those of the messages that wait.

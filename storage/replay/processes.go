@@ -24,8 +24,8 @@ const processKept = 24 * time.Hour
 
 var (
 	beatProcess = engine.Register("beat of process", `
-		INSERT INTO processes (id, beat_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`)
-	processBeats   = engine.Register("beats of processes", `SELECT id, beat_at FROM processes`)
+		INSERT INTO processes (id, beat_at, role) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`)
+	processBeats   = engine.Register("beats of processes", `SELECT id, beat_at, role FROM processes`)
 	endProcess     = engine.Register("end process", `DELETE FROM processes WHERE id = $1`)
 	purgeProcesses = engine.Register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
 	// endReservations deletes reservations of idempotency keys, except those of process $3.
@@ -35,25 +35,26 @@ var (
 		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
 )
 
-// beatRow has the id of a server process and the time of its last heartbeat.
+// beatRow has the id of a server process and its last heartbeat.
 type beatRow struct {
 	ID     string      `db:"id"`
 	BeatAt engine.Time `db:"beat_at"`
+	Role   string      `db:"role"`
 }
 
-func (s ProcessStore) Beat(ctx context.Context, process string, at time.Time) error {
-	_, err := s.db.Exec(ctx, beatProcess, process, engine.At(at))
+func (s ProcessStore) Beat(ctx context.Context, process string, beat replay.Heartbeat) error {
+	_, err := s.db.Exec(ctx, beatProcess, process, engine.At(beat.At), beat.Role)
 	return err
 }
 
-func (s ProcessStore) Beats(ctx context.Context) (map[string]time.Time, error) {
+func (s ProcessStore) Beats(ctx context.Context) (map[string]replay.Heartbeat, error) {
 	rows, err := engine.List[beatRow](ctx, s.db, processBeats)
 	if err != nil {
 		return nil, err
 	}
-	beats := make(map[string]time.Time, len(rows))
+	beats := make(map[string]replay.Heartbeat, len(rows))
 	for _, r := range rows {
-		beats[r.ID] = r.BeatAt.Time()
+		beats[r.ID] = replay.Heartbeat{At: r.BeatAt.Time(), Role: r.Role}
 	}
 	return beats, nil
 }

@@ -83,14 +83,41 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	} else {
 		app = redirectTo(public.Docs, docs.RootFiles, app)
 	}
-	sites := []network.Site{{Service: config.AppService, Origin: public.App, Handler: app}}
+	pages, own := []string{path, path + "/{page...}"}, slices.Concat(pathsOf(people), docs.RootFiles)
+	if origin == public.App {
+		own = append(own, pages...)
+	}
+	if public.App == public.Auth {
+		own = append(own, oauth.Paths()...)
+	}
+	sites := []network.Site{{Service: config.AppService, Origin: public.App, Handler: app, Routes: own}}
 	if public.App != public.Auth {
-		sites = append(sites, network.Site{Service: config.AppService, Origin: public.Auth, Handler: issuer})
+		sites = append(sites, network.Site{Service: config.AppService, Origin: public.Auth, Handler: issuer, Routes: oauth.Paths()})
 	}
 	if origin != public.App {
-		sites = append(sites, network.Site{Service: config.AppService, Origin: origin, Handler: documentation})
+		sites = append(sites, network.Site{Service: config.AppService, Origin: origin, Handler: documentation, Routes: pages})
 	}
 	return sites
+}
+
+// pagesWithPaths is a handler of several paths.
+type pagesWithPaths struct {
+	http.Handler
+	paths []string
+}
+
+// pathsOf returns the paths of the pages, as [at] has them, and those of the handlers of several
+// paths.
+func pathsOf(pages map[string]http.Handler) []string {
+	var paths []string
+	for path, page := range pages {
+		paths = append(paths, path)
+		if several, ok := page.(pagesWithPaths); ok && path == frame.Path {
+			paths = append(paths, several.paths...)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // at returns a handler that selects a handler of the map pages by the request's path. If no

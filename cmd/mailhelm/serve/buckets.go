@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 )
 
-// redisTimeout limits how long a readiness check and the start of a server wait for Redis.
+// redisTimeout limits how long the start of a server waits for Redis.
 const redisTimeout = time.Second
 
 // openBuckets returns the counters of rate limits in Redis. It returns nil if no Redis is
@@ -41,16 +41,4 @@ func (s *stores) sharedBuckets() guardrails.Buckets {
 		return nil
 	}
 	return s.buckets
-}
-
-// isSharing reports whether Redis, with the shared rate limits, answers within a second. It
-// logs a warning if not. r.buckets must not be nil.
-func (r *readiness) isSharing(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
-	defer cancel()
-	err := r.buckets.Ping(ctx)
-	if err != nil {
-		r.log.WarnContext(ctx, "rate limits are not shared: Redis does not answer", "error", err)
-	}
-	return err == nil
 }

@@ -97,8 +97,8 @@ func newDashboard(
 	if err := errors.Join(b.failed...); err != nil {
 		return nil, nil, err
 	}
-	board, err = dashboard.Mount(around, b.rooms...)
-	return board, company.Join(), err
+	mux, err := dashboard.Mount(around, b.rooms...)
+	return pagesWithPaths{mux, around.Paths()}, company.Join(), err
 }
 
 // roomBuilder creates the rooms of the dashboard, the packages of its pages.

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/shared"
@@ -33,7 +34,7 @@ type Host struct {
 	addresses Addresses
 	stores    *stores
 	domains   catalogue.Domains
-	readiness *readiness
+	readiness *monitoring.Readiness
 	// jobs runs the background jobs. It is nil in a process with the role api.
 	jobs    *engine.Jobs
 	servers *network.Servers
@@ -126,7 +127,7 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 // fails, the caller closes the stores and releases the idempotency keys that this process
 // has reserved.
 func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
-	metrics := newMetrics(h.cfg.Build)
+	metrics := monitoring.NewRegistry(h.cfg.Build)
 	var err error
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err
@@ -140,8 +141,9 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		return err
 	}
 	h.domains.Inboxes = h.stores.incoming.Inboxes
-	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
-	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
+	h.readiness = &monitoring.Readiness{DB: h.stores.db, Buckets: h.stores.buckets, Process: h.stores.process, Log: h.cfg.Log}
+	monitoring.ShowServer(metrics, h.stores.db, h.stores.process, h.cfg.Log)
+	handlers := map[string]http.Handler{config.AdminService: monitoring.Handler(metrics, h.readiness)}
 	var receiver *smtpd.Server
 	var simulated *simulatedevents.Events
 	if h.leave, err = h.stores.live(ctx); err != nil {
@@ -162,6 +164,10 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		if err != nil {
 			return err
 		}
+		requests := monitoring.NewRequests(metrics)
+		for i, site := range sites {
+			sites[i].Handler = requests.Count(site.Service, site.Routes, site.Handler)
+		}
 		for service, handler := range network.Handlers(open, sites, h.addresses.Docs) {
 			handlers[service] = handler
 		}
@@ -172,7 +178,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	if h.cfg.Role != config.API {
 		h.stores.dispatcher = newDispatcher(h.cfg, h.stores, h.domains.Broadcasts)
 		h.stores.journeys = newJourneys(h.cfg, h.stores, h.domains)
-		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
+		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains, monitoring.CountJobs(metrics)); err != nil {
 			return err
 		}
 		undispatch, unmove := h.stores.dispatch(), h.stores.journeys.follow()
@@ -279,7 +285,7 @@ func (h *Host) Failed() <-chan error { return h.servers.Failed() }
 // closes the stores. An error means that calls or jobs were interrupted or that closing
 // failed; the host has stopped nevertheless.
 func (h *Host) Stop(ctx context.Context) error {
-	h.readiness.draining.Store(true)
+	h.readiness.Drain()
 	h.stores.incoming.Waiting.Close()
 	failures := []error{h.servers.Drain(ctx)}
 	if h.undispatch != nil {

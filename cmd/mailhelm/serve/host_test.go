@@ -8,13 +8,19 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 func testConfig(t *testing.T) config.Config {
@@ -106,11 +112,6 @@ func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
 	if status, body := get(t, ready); status != http.StatusOK || !strings.Contains(body, `"database":"ok"`) {
 		t.Errorf("at first: %d %s", status, body)
 	}
-	h.readiness.draining.Store(true)
-	if status, body := get(t, ready); status != http.StatusServiceUnavailable || !strings.Contains(body, `"accepting":"failed"`) {
-		t.Errorf("draining: %d %s", status, body)
-	}
-	h.readiness.draining.Store(false)
 	if err := errors.Join(h.jobs.Stop(t.Context()), h.stores.db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +123,13 @@ func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
 		t.Errorf("the answer does not tell the operator why: %s", body)
 	}
 	stop(t, h)
+	other := running(t, testConfig(t))
+	ready = other.Addresses().Admin + "/readyz"
+	other.readiness.Drain()
+	if status, body := get(t, ready); status != http.StatusServiceUnavailable || !strings.Contains(body, `"accepting":"failed"`) {
+		t.Errorf("draining: %d %s", status, body)
+	}
+	stop(t, other)
 }
 
 func TestReadinessNeedsTheSchema(t *testing.T) {
@@ -137,9 +145,59 @@ func TestReadinessNeedsTheSchema(t *testing.T) {
 	if err := s.open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "mailhelm migrate up") {
 		t.Errorf("stores of an empty database opened: %v", err)
 	}
-	r := &readiness{db: s.db, log: cfg.Log}
-	if c, _, ready := r.check(t.Context()); ready || c["migrations"] != "failed" || c["database"] != "ok" {
-		t.Errorf("readiness of an empty database: %v %v", ready, c)
+	process := replay.NewProcess(replay.ProcessConfig{Role: "all"})
+	admin := httptest.NewServer(monitoring.Handler(prometheus.NewRegistry(), &monitoring.Readiness{DB: s.db, Process: process, Log: cfg.Log}))
+	defer admin.Close()
+	if status, body := get(t, admin.URL+"/readyz"); status != http.StatusServiceUnavailable ||
+		!strings.Contains(body, `"migrations":"failed"`) || !strings.Contains(body, `"database":"ok"`) {
+		t.Errorf("readiness of an empty database: %d %s", status, body)
+	}
+}
+
+// TestAnAPIProcessWarnsOfAMissingWorker checks a process with the role api: it is ready without
+// a worker, and says so in /readyz and in the metrics. Both follow a worker that starts and
+// stops.
+func TestAnAPIProcessWarnsOfAMissingWorker(t *testing.T) {
+	t.Parallel()
+	api, worker := testConfig(t), testConfig(t)
+	api.DatabaseURL, api.Role = storagetest.PostgresURL(t), config.API
+	worker.DatabaseURL, worker.Role, worker.DataDir = api.DatabaseURL, config.Worker, api.DataDir
+	h := running(t, api)
+	defer stop(t, h)
+	admin := h.Addresses().Admin
+	expect := func(warned bool, workers string) {
+		t.Helper()
+		for {
+			status, body := get(t, admin+"/readyz")
+			_, metrics := get(t, admin+"/metrics")
+			if status != http.StatusOK {
+				t.Fatalf("readiness: %d %s", status, body)
+			}
+			if strings.Contains(body, `"no_worker"`) == warned && strings.Contains(metrics, "\nmailhelm_processes{role=\"worker\"} "+workers+"\n") {
+				return
+			}
+			if t.Context().Err() != nil {
+				t.Fatalf("warned %t, %s workers: %s", warned, workers, body)
+			}
+		}
+	}
+	expect(true, "0")
+	worker.Public = h.Addresses().Public
+	w := running(t, worker)
+	expect(false, "1")
+	stop(t, w)
+	expect(true, "0")
+}
+
+// TestJobKindsAreShown checks that the metrics know all kinds of jobs that a server runs.
+func TestJobKindsAreShown(t *testing.T) {
+	t.Parallel()
+	h := running(t, testConfig(t))
+	defer stop(t, h)
+	kinds := h.jobs.Kinds()
+	slices.Sort(kinds)
+	if shown := monitoring.JobKinds(); !slices.Equal(kinds, shown) {
+		t.Errorf("the metrics show\n%v\nthe server runs\n%v", shown, kinds)
 	}
 }
 

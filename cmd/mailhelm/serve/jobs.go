@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
@@ -23,9 +24,12 @@ import (
 
 // startJobs starts the background jobs of all core packages and returns their queue, which
 // the caller must stop. If it fails, no job runs. Several processes on one PostgreSQL
-// database may each run jobs.
-func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*engine.Jobs, error) {
-	queue, err := s.db.NewJobs(engine.JobsConfig{})
+// database may each run jobs. observe is called after each run of a job.
+func startJobs(
+	ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains,
+	observe func(kind string, outcome engine.JobOutcome, took time.Duration),
+) (*engine.Jobs, error) {
+	queue, err := s.db.NewJobs(engine.JobsConfig{Observe: observe})
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	s.process = replay.NewProcess(replay.ProcessConfig{
-		Store: s.db.Processes(), Replays: s.db.Replay(), Clock: cfg.Clock, Log: cfg.Log, Alone: cfg.DatabaseURL == "",
+		Role: string(cfg.Role), Store: s.db.Processes(), Replays: s.db.Replay(), Clock: cfg.Clock, Log: cfg.Log, Alone: cfg.DatabaseURL == "",
 	})
 	s.connections = s.db.Connections(master)
 	if s.adapters, err = accounts.NewAdapters(cfg, s.account); err != nil {

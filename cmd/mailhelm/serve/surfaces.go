@@ -9,11 +9,15 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/simulatedevents"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/objects/files"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/rest/beacon"
 	"github.com/mailhelm/mailhelm/rest/docs"
+	"github.com/mailhelm/mailhelm/rest/githook"
 	"github.com/mailhelm/mailhelm/rest/ingest"
+	"github.com/mailhelm/mailhelm/rest/pull"
 	"github.com/mailhelm/mailhelm/tools"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -75,9 +79,12 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		return nil, err
 	}
 	web := []network.Site{
-		{Service: config.APIService, Origin: public.API, Handler: called},
-		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler()},
-		{Service: config.FetchService, Origin: public.Fetch, Handler: fetch},
+		{
+			Service: config.APIService, Origin: public.API, Handler: called,
+			Routes: append(api.Paths(), ingest.SESPath+"{path}", githook.Path, beacon.Path+"/{file}"),
+		},
+		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler(), Routes: tools.Paths()},
+		{Service: config.FetchService, Origin: public.Fetch, Handler: fetch, Routes: pull.Paths(files.LinkPath)},
 	}
 	if public.Asset != "" {
 		web = append(web, images.Site(public, s.db.PublicAssets(), s.incoming.Stores, cfg.Log))

@@ -114,7 +114,12 @@ type Frame struct {
 	Config
 	// needed are the permissions that a page needs. Mux stores them before the first request.
 	needed map[members.Permission]bool
+	// paths are the paths of all pages. Mux stores them.
+	paths []string
 }
+
+// Paths returns the paths of all pages that Mux mounted, in the syntax of [http.ServeMux].
+func (f *Frame) Paths() []string { return f.paths }
 
 // New returns a frame with this configuration.
 func New(cfg Config) *Frame { return &Frame{Config: cfg, needed: map[members.Permission]bool{}} }

@@ -46,7 +46,9 @@ func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 			f.needed[p] = true
 		}
 		mux.Handle(Path+r.Path, own.handler(r))
+		f.paths = append(f.paths, Path+r.Path)
 	}
+	f.paths = append(f.paths, scriptPath)
 	mux.HandleFunc(scriptPath, serveScript)
 	mux.Handle("/", own.handler(Route{Get: own.NoSuchPage, Post: own.NoSuchPage}))
 	return mux, nil

@@ -25,7 +25,7 @@ import (
 
 // Site returns the asset host.
 func Site(public config.Public, store assets.PublicStore, stores objects.Stores, log *slog.Logger) network.Site {
-	return network.Site{Service: config.AssetService, Origin: public.Asset, Handler: assethost.New(assethost.Config{
+	return network.Site{Service: config.AssetService, Origin: public.Asset, Routes: assethost.Paths(), Handler: assethost.New(assethost.Config{
 		Images: &assets.Public{Store: store, Objects: stores}, Log: log,
 	})}
 }

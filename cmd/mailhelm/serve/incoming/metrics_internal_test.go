@@ -1,51 +1,13 @@
 package incoming
 
 import (
-	"context"
-	"errors"
-	"log/slog"
-	"maps"
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inbound/processing"
 	"github.com/mailhelm/mailhelm/core/inbound/spool"
 	"github.com/prometheus/client_golang/prometheus"
 )
-
-// waiting is a queue with a backlog.
-type waiting struct {
-	inbound.Queue
-	n      int
-	oldest time.Time
-	err    error
-}
-
-func (w *waiting) Backlog(context.Context) (int, time.Time, error) { return w.n, w.oldest, w.err }
-
-// TestBacklog scrapes an empty queue, a queue with messages, and one whose database is gone.
-func TestBacklog(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	q := &waiting{}
-	r := prometheus.NewRegistry()
-	r.MustRegister(newBacklog(q, func() time.Time { return now }, slog.New(slog.DiscardHandler)))
-	expect := func(want map[string]float64) {
-		t.Helper()
-		if got := gather(t, r); !maps.Equal(got, want) {
-			t.Errorf("metrics %v, want %v", got, want)
-		}
-	}
-	const number, oldest = "mailhelm_received_backlog", "mailhelm_received_oldest_seconds"
-	expect(map[string]float64{number: 0, oldest: 0})
-	q.n, q.oldest = 3, now.Add(-90*time.Second)
-	expect(map[string]float64{number: 3, oldest: 90})
-	q.oldest = now.Add(time.Second) // the clock of another process is ahead
-	expect(map[string]float64{number: 3, oldest: 0})
-	q.err = errors.New("no database")
-	expect(map[string]float64{})
-}
 
 // gather returns the values of counters and gauges, and the number of observations of histograms,
 // by the name with the values of the labels.

@@ -30,6 +30,5 @@ func (p *Parts) openProcessing(n Needs, domains, reports inbound.Destination) er
 		wake, own = p.announcer.wake, nil
 	}
 	p.spool = spool.New(spool.Config{Stores: p.Stores, Queue: n.Received, Worker: own, Wake: wake, Count: countAccepted(n.Metrics), Log: n.Config.Log})
-	n.Metrics.MustRegister(newBacklog(n.Received, n.Config.Clock, n.Config.Log))
 	return nil
 }

@@ -19,6 +19,8 @@ type Site struct {
 	// host in Origin selects the site.
 	Origin  string
 	Handler http.Handler
+	// Routes are the templates of the paths that the handler serves, for metrics.
+	Routes []string
 }
 
 // Dispatch returns the handler of one listener for its sites. A single site answers under

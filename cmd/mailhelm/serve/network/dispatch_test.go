@@ -29,13 +29,13 @@ func ask(h http.Handler, host string) string {
 
 func TestDispatch(t *testing.T) {
 	t.Parallel()
-	alone := Dispatch([]Site{{config.APIService, "https://api.example.com", named("api")}}, "")
+	alone := Dispatch([]Site{{Service: config.APIService, Origin: "https://api.example.com", Handler: named("api")}}, "")
 	if got := ask(alone, "10.0.0.1:8080"); got != "api" {
 		t.Errorf("a site with a listener of its own: got %s for an address without name", got)
 	}
 	two := Dispatch([]Site{
-		{config.APIService, "https://api.example.com", named("api")},
-		{config.MCPService, "http://localhost:8082", named("mcp")},
+		{Service: config.APIService, Origin: "https://api.example.com", Handler: named("api")},
+		{Service: config.MCPService, Origin: "http://localhost:8082", Handler: named("mcp")},
 	}, "https://docs.example.com")
 	for host, want := range map[string]string{
 		"api.example.com": "api", "api.example.com:443": "api", "API.EXAMPLE.COM": "api",

@@ -1,4 +1,4 @@
-package serve
+package monitoring
 
 import (
 	"context"
@@ -10,31 +10,19 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
-
-// newMetrics returns a new registry of Prometheus metrics. Each host needs its own
-// registry, because several hosts may run in one process.
-func newMetrics(b config.Build) *prometheus.Registry {
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "mailhelm_build_info", Help: "Always 1; the labels say which program this is.",
-		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit},
-	})
-	build.Set(1)
-	r := prometheus.NewRegistry()
-	r.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return r
-}
 
 // readinessTimeout limits the duration of all checks for one readiness request.
 const readinessTimeout = 2 * time.Second
 
-// readiness determines whether this host should receive calls. It is ready if the database
+// redisTimeout limits how long a readiness check waits for Redis.
+const redisTimeout = time.Second
+
+// Readiness determines whether this host should receive calls. It is ready if the database
 // answers, the schema is current and the host is not stopping.
 //
 // The sending account is not checked. Without it, reads still work from Mailhelm's database
@@ -42,14 +30,41 @@ const readinessTimeout = 2 * time.Second
 //
 // Redis is checked and reported, but the host is ready without it, because each process can
 // count rate limits on its own.
-type readiness struct {
-	db       *storage.DB
-	buckets  *redisbuckets.Buckets // nil without a Redis
-	log      *slog.Logger
+//
+// The host is also ready if no process on the database runs jobs. Then it reports the warning
+// no_worker, because it can still answer calls (core/doc/decisions/0121).
+type Readiness struct {
+	DB      *storage.DB
+	Buckets *redisbuckets.Buckets // nil without a Redis
+	Process *replay.Process
+	Log     *slog.Logger
+
 	draining atomic.Bool
 	// migrated is true after a check has found the schema current. Later checks then do not
 	// read the schema, because it does not change back while the program runs.
 	migrated atomic.Bool
+}
+
+// Drain makes the host not ready, because it stops.
+func (r *Readiness) Drain() { r.draining.Store(true) }
+
+// NoWorker is the name of the warning that no process on the database runs jobs.
+const NoWorker = "no_worker"
+
+// warnings returns the warnings by name, with a text for the operator. They do not make the
+// host unready.
+func (r *Readiness) warnings() map[string]string {
+	if hasWorker(r.Process.Alive()) {
+		return nil
+	}
+	return map[string]string{NoWorker: "No process on this database runs background jobs: broadcasts, workflows, webhooks, syncs and imports wait. " +
+		"Start 'mailhelm serve' with --role worker or --role all."}
+}
+
+// hasWorker reports whether one of the processes, counted by role, runs jobs. The role "" is of
+// a process of an earlier version, whose role is unknown.
+func hasWorker(alive map[string]int) bool {
+	return alive[string(config.All)]+alive[string(config.Worker)]+alive[""] > 0
 }
 
 // checks maps the name of a readiness check to its result, "ok" or "failed".
@@ -68,11 +83,11 @@ func (c checks) set(name string, ok bool) bool {
 // check runs all readiness checks. It returns their results, the causes of failures, and
 // whether the host is ready. The causes are for the operator, who alone can reach the admin
 // address. It takes at most two seconds.
-func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
+func (r *Readiness) check(ctx context.Context) (checks, causes, bool) {
 	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), readinessTimeout)
 	defer cancel()
 	c, why := checks{}, causes{}
-	if r.buckets != nil {
+	if r.Buckets != nil {
 		c.set("redis", r.isSharing(ctx))
 	}
 	ready := c.set("accepting", !r.draining.Load())
@@ -80,29 +95,41 @@ func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	return c, why, c.set("migrations", r.current(ctx)) && ready
 }
 
+// isSharing reports whether Redis, with the shared rate limits, answers within a second. It
+// logs a warning if not. r.Buckets must not be nil.
+func (r *Readiness) isSharing(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
+	defer cancel()
+	err := r.Buckets.Ping(ctx)
+	if err != nil {
+		r.Log.WarnContext(ctx, "rate limits are not shared: Redis does not answer", "error", err)
+	}
+	return err == nil
+}
+
 // causes maps the name of a failed readiness check to its cause.
 type causes map[string]string
 
 // answers reports whether the database answers. If not, it logs the cause and stores it in
 // the map why.
-func (r *readiness) answers(ctx context.Context, why causes) bool {
-	err := r.db.Check(ctx)
+func (r *Readiness) answers(ctx context.Context, why causes) bool {
+	err := r.DB.Check(ctx)
 	if err != nil {
 		why["database"] = engine.Cause(err)
-		r.log.WarnContext(ctx, "not ready: the database accepts no calls", "cause", why["database"])
+		r.Log.WarnContext(ctx, "not ready: the database accepts no calls", "cause", why["database"])
 	}
 	return err == nil
 }
 
 // current reports whether the database has all migrations of this program. Once that is
 // true, later calls return true without reading the database.
-func (r *readiness) current(ctx context.Context) bool {
+func (r *Readiness) current(ctx context.Context) bool {
 	if r.migrated.Load() {
 		return true
 	}
-	missing, err := r.db.MissingMigrations(ctx)
+	missing, err := r.DB.MissingMigrations(ctx)
 	if err != nil || missing > 0 {
-		r.log.WarnContext(ctx, "not ready: the database does not have the schema of this program", "missing", missing, "error", err)
+		r.Log.WarnContext(ctx, "not ready: the database does not have the schema of this program", "missing", missing, "error", err)
 		return false
 	}
 	r.migrated.Store(true)
@@ -110,8 +137,8 @@ func (r *readiness) current(ctx context.Context) bool {
 }
 
 // serve answers GET /readyz with status 200 if the host is ready, otherwise with 503. The
-// JSON body contains the checks and the causes of failures.
-func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
+// JSON body contains the checks, the causes of failures and the warnings.
+func (r *Readiness) serve(w http.ResponseWriter, req *http.Request) {
 	c, why, ready := r.check(req.Context())
 	status, word := http.StatusOK, "ready"
 	if !ready {
@@ -121,20 +148,10 @@ func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 	if len(why) > 0 {
 		body["causes"] = why
 	}
+	if warnings := r.warnings(); len(warnings) > 0 {
+		body["warnings"] = warnings
+	}
 	answer(w, status, body)
-}
-
-// adminHandler returns the handler of the admin address: /metrics, /readyz and /livez. It
-// authenticates no caller, so the address must be private. /livez answers 200 as long as
-// the process runs, even if the host is not ready.
-func adminHandler(metrics *prometheus.Registry, r *readiness) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /readyz", r.serve)
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, map[string]any{"status": "alive"})
-	})
-	return mux
 }
 
 // answer writes body as JSON with the given status. It forbids caching, because the
