@@ -1,6 +1,8 @@
 package guardrails
 
 import (
+	"slices"
+
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -15,7 +17,14 @@ type metrics struct {
 	refusals      *prometheus.CounterVec
 	confirmations *prometheus.CounterVec
 	replays       *prometheus.CounterVec
+	faults        *prometheus.CounterVec
 }
+
+// faultCauses are the causes of refusals that are not the caller's fault.
+var faultCauses = []core.Code{core.CodeInternalError, core.CodeTemporarilyUnavailable, core.CodeOverloaded, core.CodeUpstreamUnavailable}
+
+// surfaces are all surfaces.
+var surfaces = []core.Surface{core.REST, core.Agent, core.Dashboard}
 
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
@@ -40,9 +49,28 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		replays: counter("mailhelm_replays_total",
 			"Calls answered with the result of an earlier, equal call, by the kind of key: explicit or derived.",
 			"operation", "surface", "key"),
+		faults: counter("mailhelm_faults_total",
+			"Requests that failed without a fault of the caller, by cause: internal_error, temporarily_unavailable, overloaded, upstream_unavailable. mailhelm_refusals_total also counts them, by operation.",
+			"surface", "cause"),
 	}
-	r.MustRegister(m.calls, m.seconds, m.bytes, m.truncations, m.refusals, m.confirmations, m.replays)
+	r.MustRegister(m.calls, m.seconds, m.bytes, m.truncations, m.refusals, m.confirmations, m.replays, m.faults)
+	for _, surface := range surfaces {
+		for _, info := range core.Codes() {
+			m.refusals.WithLabelValues(noOperation, string(surface), string(info.Code))
+		}
+		for _, cause := range faultCauses {
+			m.faults.WithLabelValues(string(surface), string(cause))
+		}
+	}
 	return m
+}
+
+// refuse counts a refusal.
+func (m *metrics) refuse(operation string, s core.Surface, cause string) {
+	m.refusals.WithLabelValues(operation, string(s), cause).Inc()
+	if slices.Contains(faultCauses, core.Code(cause)) {
+		m.faults.WithLabelValues(string(s), cause).Inc()
+	}
 }
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {
@@ -83,7 +111,7 @@ func (c *Catalogue) CountRefusal(s core.Surface, operation, cause string) {
 	if _, known := c.byName[operation]; !known {
 		operation = noOperation
 	}
-	c.guard.metrics.refusals.WithLabelValues(operation, string(s), cause).Inc()
+	c.guard.metrics.refuse(operation, s, cause)
 }
 
 // count updates the metrics for one finished call.
@@ -93,7 +121,7 @@ func (m *metrics) count(p *passage, outcome string, err error, seconds float64) 
 	m.seconds.WithLabelValues(operation, surface).Observe(seconds)
 	switch {
 	case err != nil && outcome != callerGone:
-		m.refusals.WithLabelValues(operation, surface, outcome).Inc()
+		m.refuse(operation, p.call.Surface, outcome)
 	case err == nil && p.replayed && p.req.IdempotencyKey != "":
 		m.replays.WithLabelValues(operation, surface, "explicit").Inc()
 	case err == nil && p.replayed:

@@ -51,8 +51,11 @@ func newSharedBuckets(cfg Config) Buckets {
 		timeout: cmp.Or(cfg.SharedTimeout, defaultSharedTimeout), clock: cfg.Clock, log: cfg.Log,
 		fallbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mailhelm_rate_limit_fallbacks_total",
-			Help: "Calls counted in this process alone: the shared buckets failed, or were skipped after failures.",
+			Help: "With --redis-url: calls counted in this process alone, because Redis failed, or was skipped after failures.",
 		}, []string{"cause"}),
+	}
+	for _, cause := range []string{"failed", "skipped"} {
+		s.fallbacks.WithLabelValues(cause)
 	}
 	cfg.Metrics.MustRegister(s.fallbacks)
 	return s

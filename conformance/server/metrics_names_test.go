@@ -2,19 +2,11 @@ package server
 
 import (
 	"encoding/json"
-	"flag"
 	"net/http"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/conformance/standin"
-	"github.com/mailhelm/mailhelm/core/goldentest"
 )
-
-var update = flag.Bool("update", false, "write the golden file anew")
 
 // toolAnswer has two parts of a tool result: the structured content, and the opaque state
 // that a client sends back together with the user's confirmation.
@@ -107,74 +99,6 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 		tc.do()
 		if after, text := readMetrics(t, s.http, s.admin); after[tc.series] != before[tc.series]+1 {
 			t.Errorf("%s: %v, then %v\n%s", tc.series, before[tc.series], after[tc.series], text)
-		}
-	}
-	_, text := readMetrics(t, s.http, s.admin)
-	p := product.Start(t, product.Options{})
-	_, whole := readMetrics(t, p.HTTP, p.AdminURL)
-	golden(t, described(text)+received(described(whole)))
-}
-
-// received returns the descriptions of the metrics of incoming mail and beacons, which the endpoint of the
-// test does not have.
-func received(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, " mailhelm_received_") || strings.Contains(line, " mailhelm_smtp_") || strings.Contains(line, " mailhelm_inbox_") || strings.Contains(line, " mailhelm_beacon") {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-// described returns the lines of a metrics page that begin with "#". They have the name,
-// the help text and the type of each metric.
-func described(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "#") {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-// golden compares the names, help texts and types of the metrics with the file
-// testdata/metrics.txt. The names must not change, because dashboards and alarms use them.
-// The flag -update writes the file.
-func golden(t *testing.T, got string) {
-	t.Helper()
-	const file = "testdata/metrics.txt"
-	if *update {
-		if err := goldentest.Write(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || got != string(want) {
-		t.Errorf("%v\n got %s\nwant %s", err, got, want)
-	}
-}
-
-// TestTheGuideNamesEveryMetric checks that the served page /guides/observability names
-// every metric in testdata/metrics.txt.
-func TestTheGuideNamesEveryMetric(t *testing.T) {
-	t.Parallel()
-	p := product.Start(t, product.Options{})
-	page := get(t, p, p.DocsURL+"/guides/observability", "")
-	described, err := os.ReadFile("testdata/metrics.txt")
-	if err != nil || page.status != http.StatusOK {
-		t.Fatal(page.status, err)
-	}
-	names := []string{"mailhelm_build_info"}
-	for line := range strings.Lines(string(described)) {
-		if word := strings.Fields(line); word[1] == "HELP" {
-			names = append(names, word[2])
-		}
-	}
-	for _, name := range slices.Compact(names) {
-		if !strings.Contains(page.body, "<code>"+name+"</code>") {
-			t.Errorf("the guide does not name %s", name)
 		}
 	}
 }

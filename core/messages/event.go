@@ -23,6 +23,11 @@ const (
 	Subscription     EventType = "Subscription"
 )
 
+// EventTypes returns all event types.
+func EventTypes() []EventType {
+	return []EventType{Send, Delivery, Bounce, Complaint, Reject, Open, Click, DeliveryDelay, RenderingFailure, Subscription}
+}
+
 // Event is one event of one message. If the provider names a recipient, the event is about
 // this recipient alone.
 type Event struct {

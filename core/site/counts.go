@@ -27,6 +27,13 @@ const (
 	Failed         Outcome = "failed"          // the database refused it for ten minutes
 )
 
+// Outcomes returns all outcomes of beacons.
+func Outcomes() []Outcome {
+	return []Outcome{
+		Accepted, TurnedOff, Malformed, UnknownKey, BadName, LimitedAddress, LimitedVisitor, QueueFull, Written, Duplicate, UnknownVisitor, Failed,
+	}
+}
+
 // keptDays is how long counts are stored.
 const keptDays = 30
 

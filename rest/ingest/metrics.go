@@ -1,6 +1,9 @@
 package ingest
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // metrics counts events. The labels have only values that this program defines, so requests
 // with invented event types cannot add time series.
@@ -13,6 +16,14 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		Name: "mailhelm_ingest_events_total",
 		Help: "Events about sent mail that came in, by type (empty where none was read) and outcome: recorded, duplicate, malformed, refused, too_large, failed, notice.",
 	}, []string{"type", "outcome"})}
+	for _, outcome := range []string{"malformed", "refused", "too_large", "failed", "notice"} {
+		m.events.WithLabelValues("", outcome)
+	}
+	for _, kind := range append(messages.EventTypes(), mailKind) {
+		for _, outcome := range []string{"recorded", "duplicate", "failed"} {
+			m.events.WithLabelValues(string(kind), outcome)
+		}
+	}
 	if r != nil {
 		r.MustRegister(m.events)
 	}

@@ -34,7 +34,7 @@ type Command struct {
 
 // Help returns the text that --help shows below the summary.
 func (Command) Help() string {
-	return `Takes the same flags, variables and file as 'mailhelm serve', and asks the server at the admin address, /readyz. The exit status is 0 if the server is ready, and 1 if it is not ready or does not answer within 5 seconds.
+	return `Takes the same flags, variables and file as 'mailhelm serve', and asks the server at the admin address, /readyz. The exit status is 0 if the server is ready, and 1 if it is not ready or does not answer within 5 seconds. A warning, such as one about a missing worker, does not change the exit status.
 
 Examples:
 
@@ -57,7 +57,7 @@ func (c *Command) Run(p *cli.Program) error {
 		}
 		return cli.ErrReported
 	case ready:
-		_, err := fmt.Fprintln(p.Stdout, isReady)
+		_, err := fmt.Fprint(p.Stdout, isReady, "\n", got.warned())
 		return err
 	}
 	return fmt.Errorf("the server is not ready: %s", got.failed())
@@ -67,11 +67,23 @@ func (c *Command) Run(p *cli.Program) error {
 const isReady = "ready"
 
 // answer is the answer of GET /readyz. Checks has the result of each check, "ok" or
-// "failed", and Causes the cause of a failure, if it is known.
+// "failed", and Causes the cause of a failure, if it is known. Warnings are about what does
+// not keep this server from answering calls, such as a missing worker.
 type answer struct {
 	Status string            `json:"status"`
 	Checks map[string]string `json:"checks"`
 	Causes map[string]string `json:"causes,omitempty"`
+
+	Warnings map[string]string `json:"warnings,omitempty"`
+}
+
+// warned returns a line for each warning, sorted by name.
+func (a answer) warned() string {
+	var lines strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(a.Warnings)) {
+		lines.WriteString(core.OnlyVisible("warning "+name+": "+a.Warnings[name]) + "\n")
+	}
+	return lines.String()
 }
 
 // failed returns a text with the failed checks and their causes, sorted by name. The text

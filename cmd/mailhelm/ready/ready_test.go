@@ -35,6 +35,7 @@ func TestAnswers(t *testing.T) {
 		says, json string
 	}{
 		"ready":             {http.StatusOK, `{"status":"ready","checks":{"accepting":"ok","redis":"failed"}}`, cli.ExitOK, "ready\n", `"status": "ready"`},
+		"a warning":         {http.StatusOK, `{"status":"ready","checks":{},"warnings":{"no_worker":"No\u001b process."}}`, cli.ExitOK, "ready\nwarning no_worker: No process.\n", `"no_worker": `},
 		"stopping":          {http.StatusServiceUnavailable, `{"status":"not ready","checks":{"accepting":"failed","database":"ok"}}`, cli.ExitFailure, "these checks failed: accepting\n", `"accepting": "failed"`},
 		"cause":             {http.StatusServiceUnavailable, `{"status":"not ready","checks":{"database":"failed"},"causes":{"database":"disk full"}}`, cli.ExitFailure, "database (disk full)", `"disk full"`},
 		"control codes":     {http.StatusServiceUnavailable, `{"status":"not ready","checks":{"database":"failed"},"causes":{"database":"\u001b[2Jdisk\u202e full"}}`, cli.ExitFailure, "database ([2Jdisk full)", "disk"},

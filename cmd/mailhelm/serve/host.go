@@ -26,6 +26,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Host is a running server. Create it with [Start] and stop it once with [Host.Stop].
@@ -35,6 +36,7 @@ type Host struct {
 	stores    *stores
 	domains   catalogue.Domains
 	readiness *monitoring.Readiness
+	metrics   *prometheus.Registry
 	// jobs runs the background jobs. It is nil in a process with the role api.
 	jobs    *engine.Jobs
 	servers *network.Servers
@@ -128,6 +130,7 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 // has reserved.
 func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	metrics := monitoring.NewRegistry(h.cfg.Build)
+	h.metrics = metrics
 	var err error
 	if h.stores.links, err = newLinks(h.stores.master, h.addresses.Public); err != nil {
 		return err

@@ -82,6 +82,7 @@ func Bound(client Client, cfg Config) *Bounded {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	cfg.Metrics.show(cfg.Name)
 	return &Bounded{
 		client: client, name: cfg.Name,
 		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),

@@ -32,6 +32,20 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
+// outcomes are all values of the label outcome.
+var outcomes = []string{"pass", "fail", "gray", "too_large", "unreadable", "failed", "timeout", "busy", "paused", "caller_gone"}
+
+// show shows the series of a scanner before its first scan. It does nothing if m is nil.
+func (m *Metrics) show(scanner string) {
+	if m == nil {
+		return
+	}
+	m.seconds.WithLabelValues(scanner)
+	for _, outcome := range outcomes {
+		m.scans.WithLabelValues(scanner, outcome)
+	}
+}
+
 // count counts a scan. It does nothing if m is nil.
 func (m *Metrics) count(scanner, outcome string, took time.Duration) {
 	if m == nil {

@@ -38,3 +38,14 @@ const (
 	// Aborted is a message that the client did not send to its end.
 	Aborted Outcome = "aborted"
 )
+
+// Outcomes returns the outcomes that an event can have.
+func Outcomes(e Event) []Outcome {
+	switch e {
+	case Connection:
+		return []Outcome{Accepted, TooMany, Displaced}
+	case Recipient:
+		return []Outcome{Accepted, TooMany, NoSuchInbox, NotOurs, OtherOrganization, Failed}
+	}
+	return []Outcome{Accepted, TooMany, Failed, BareLineEnd, TooLarge, Loop, Aborted}
+}

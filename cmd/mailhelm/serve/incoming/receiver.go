@@ -50,7 +50,9 @@ func countReceived(metrics prometheus.Registerer) func(smtpd.Event, smtpd.Outcom
 	}, []string{"event", "outcome"})
 	metrics.MustRegister(counter)
 	for _, e := range []smtpd.Event{smtpd.Connection, smtpd.Recipient, smtpd.Message} {
-		counter.WithLabelValues(string(e), string(smtpd.Accepted))
+		for _, o := range smtpd.Outcomes(e) {
+			counter.WithLabelValues(string(e), string(o))
+		}
 	}
 	return func(e smtpd.Event, o smtpd.Outcome) { counter.WithLabelValues(string(e), string(o)).Inc() }
 }

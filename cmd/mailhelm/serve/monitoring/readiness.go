@@ -32,7 +32,7 @@ const redisTimeout = time.Second
 // count rate limits on its own.
 //
 // The host is also ready if no process on the database runs jobs. Then it reports the warning
-// no_worker, because it can still answer calls (core/doc/decisions/0121).
+// no_worker, because it can still answer calls (core/doc/decisions/0123).
 type Readiness struct {
 	DB      *storage.DB
 	Buckets *redisbuckets.Buckets // nil without a Redis

@@ -18,8 +18,11 @@ func CountAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 			Help: "Contacts whose consent was sent to a sending account, by outcome: settled, refused, put_off.",
 		}, []string{"outcome"}),
 	}
-	for _, counter := range counters {
-		r.MustRegister(counter)
+	for what, outcomes := range map[string][]string{"bulk_row": {"stored", "failed"}, "contact_push": {"settled", "refused", "put_off"}} {
+		r.MustRegister(counters[what])
+		for _, outcome := range outcomes {
+			counters[what].WithLabelValues(outcome)
+		}
 	}
 	return func(what, outcome string, n int) {
 		if counter := counters[what]; counter != nil && n > 0 {

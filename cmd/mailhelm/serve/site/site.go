@@ -51,7 +51,9 @@ func Open(ctx context.Context, n Needs) (*Parts, error) {
 		Name: "mailhelm_beacons_total",
 		Help: "Beacons of websites by outcome. accepted ones end as written, duplicate, unknown_visitor or failed.",
 	}, []string{"outcome"})
-	outcomes.WithLabelValues(string(site.Accepted)) // shows the metric before the first beacon
+	for _, o := range site.Outcomes() {
+		outcomes.WithLabelValues(string(o))
+	}
 	p.intake = site.NewIntake(site.Config{
 		Store: n.Store, Keys: p.Keys, Visitors: n.Visitors, Activities: recorder{n.Activities, n.Transactor}, Clock: n.Config.Clock, Log: n.Config.Log,
 		Observe: func(o site.Outcome, count int) { outcomes.WithLabelValues(string(o)).Add(float64(count)) },

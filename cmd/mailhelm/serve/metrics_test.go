@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring"
+	"github.com/mailhelm/mailhelm/core/goldentest"
+)
+
+var update = flag.Bool("update", false, "write the guide to metrics")
+
+// metricsGuide is the guide with the reference of metrics, which TestGoldenMetricsGuide writes.
+var metricsGuide = filepath.Join("..", "..", "..", "rest", "docs", "guides", "metrics.md")
+
+// startWithAllMetrics starts a server that has all optional parts with metrics: Redis and the
+// scanners of received mail, none of which answers. The test stops it.
+func startWithAllMetrics(t *testing.T) *Host {
+	t.Helper()
+	cfg := testConfig(t)
+	cfg.RedisURL, cfg.RspamdURL, cfg.Clamd = "redis://127.0.0.1:1/0", "http://127.0.0.1:1", "127.0.0.1:1"
+	h := running(t, cfg)
+	t.Cleanup(func() { stop(t, h) })
+	return h
+}
+
+// TestSeriesExistFromTheStart checks that a server that nobody has called shows each metric,
+// except those by operation.
+func TestSeriesExistFromTheStart(t *testing.T) {
+	t.Parallel()
+	h := startWithAllMetrics(t)
+	described, err := monitoring.Describe(h.metrics)
+	if err != nil || len(described) < 40 {
+		t.Fatalf("%d metrics, %v", len(described), err)
+	}
+	shown := map[string]bool{}
+	families, err := h.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		shown[f.GetName()] = len(f.GetMetric()) > 0
+	}
+	for _, m := range described {
+		if !shown[m.Name] && !slices.Contains(m.Labels, "operation") {
+			t.Errorf("%s has no series", m.Name)
+		}
+	}
+}
+
+// TestGoldenMetricsGuide compares the reference of metrics in the guide with the registered
+// metrics. The names must not change, because dashboards and alerts of operators use them.
+func TestGoldenMetricsGuide(t *testing.T) {
+	t.Parallel()
+	described, err := monitoring.Describe(startWithAllMetrics(t).metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := metricsPage(described)
+	if *update {
+		if err := goldentest.Write(metricsGuide, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(metricsGuide); err != nil || string(got) != want {
+		t.Errorf("%v, or %s is out of date: run the test with -update", err, metricsGuide)
+	}
+}
+
+// metricsPage returns the guide.
+func metricsPage(described []monitoring.Metric) string {
+	var b strings.Builder
+	b.WriteString(`---
+title: Look up metrics and alerts
+group: Operation
+order: 52
+minutes: 5
+summary: The names, labels and meanings of all metrics of a server, and the alerts that are shipped with it.
+---
+
+{{/* Written by "make generate". Change the code that registers the metrics. */}}
+[Monitor a server](/guides/observability) says how to read the metrics and how to use the alerts and the dashboard.
+
+## Metrics
+
+Metrics with the label operation show an operation after its first call. All others exist from the start. Metrics of rate limit fallbacks need ` + "`--redis-url`" + `, and those of scans a scanner. A process with the role api does not show runs of jobs, and one with the role worker shows no requests.
+
+Metrics that name the whole database are the same in each process, so use ` + "`max`" + `. Other counters are of one process and begin at zero when it starts: read them with ` + "`rate`" + ` or ` + "`increase`" + `, and add them over processes with ` + "`sum`" + `.
+
+| Name | Labels | Meaning |
+|---|---|---|
+`)
+	for _, m := range described {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.Name, strings.Join(m.Labels, ", "), m.Help)
+	}
+	b.WriteString("\nThe surface is `agent`, `rest` or `dashboard`. The outcome of a call or a request is an [error code](/api/errors), or one of the words in the table. " +
+		"Unknown names that callers send never become labels, so the number of series is bounded.\n")
+	b.WriteString("\nMetrics that begin with `go_` and `process_` are about the Go runtime and the process.\n")
+	return b.String()
+}
