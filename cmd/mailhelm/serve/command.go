@@ -100,7 +100,7 @@ func (h *Host) letProxiesGo() {
 	if h.cfg.DrainDelay == 0 || h.cfg.Role == config.Worker {
 		return
 	}
-	h.readiness.draining.Store(true)
+	h.readiness.Drain()
 	h.servers.EndKeepAlive()
 	h.cfg.Log.Info("draining: not ready, and still accepting calls", "for", h.cfg.DrainDelay.String())
 	delay := time.NewTimer(h.cfg.DrainDelay)
