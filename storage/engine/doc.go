@@ -35,4 +35,10 @@
 //   - Times are bigint microseconds ([Time]); JSON is text that is written and
 //     read whole; many rows travel as one JSON parameter through json_each.
 //   - It names org_id wherever the row belongs to an organization.
+//
+// # Size
+//
+// Queries, transactions, jobs, notifications and health are in one package because all of them
+// use the connection pools with their gates and prepared statements. Divided, the packages
+// would have to export these, and every store could pass them by.
 package engine

@@ -20,6 +20,26 @@ type sweep struct{}
 
 func (sweep) Kind() string { return "sweep" }
 
+// endAs returns the work of a job that ends as its argument says. A job "block" first closes
+// the channel, and ends with its context.
+func endAs(blocked chan<- struct{}) func(ctx context.Context, args letter) error {
+	return func(ctx context.Context, args letter) error {
+		switch args.To {
+		case "fail":
+			return errors.New("by test")
+		case "panic":
+			panic("by test")
+		case "outage":
+			return core.TemporarilyUnavailable(errors.New("by test"))
+		case "block":
+			close(blocked)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return nil
+	}
+}
+
 // TestOutcomesOfJobsAreObserved checks the outcome of each kind of run: without an error, with
 // one, with a panic, during an outage of the database, at the last attempt, and at the stop.
 func TestOutcomesOfJobsAreObserved(t *testing.T) {
@@ -36,21 +56,7 @@ func TestOutcomesOfJobsAreObserved(t *testing.T) {
 			t.Fatal(err)
 		}
 		blocked := make(chan struct{})
-		engine.AddWorker(queue, jobs.Worker[letter]{Work: func(ctx context.Context, args letter) error {
-			switch args.To {
-			case "fail":
-				return errors.New("by test")
-			case "panic":
-				panic("by test")
-			case "outage":
-				return core.TemporarilyUnavailable(errors.New("by test"))
-			case "block":
-				close(blocked)
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			return nil
-		}})
+		engine.AddWorker(queue, jobs.Worker[letter]{Work: endAs(blocked)})
 		engine.AddWorker(queue, jobs.Worker[sweep]{Every: time.Hour, Work: func(context.Context, sweep) error { return errors.New("by test") }})
 		if kinds := queue.Kinds(); !slices.Equal(kinds, []string{"letter", "sweep"}) {
 			t.Errorf("the kinds are %v", kinds)

@@ -144,8 +144,8 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 		return err
 	}
 	h.domains.Inboxes = h.stores.incoming.Inboxes
-	h.readiness = &monitoring.Readiness{DB: h.stores.db, Buckets: h.stores.buckets, Process: h.stores.process, Log: h.cfg.Log}
-	monitoring.ShowServer(metrics, h.stores.db, h.stores.process, h.cfg.Log)
+	h.readiness = &monitoring.Readiness{DB: h.stores.db.DB, Buckets: h.stores.buckets, Process: h.stores.process, Log: h.cfg.Log}
+	monitoring.ShowServer(metrics, h.stores.db.DB, h.stores.process, h.cfg.Log)
 	handlers := map[string]http.Handler{config.AdminService: monitoring.Handler(metrics, h.readiness)}
 	var receiver *smtpd.Server
 	var simulated *simulatedevents.Events

@@ -146,7 +146,7 @@ func TestReadinessNeedsTheSchema(t *testing.T) {
 		t.Errorf("stores of an empty database opened: %v", err)
 	}
 	process := replay.NewProcess(replay.ProcessConfig{Role: "all"})
-	admin := httptest.NewServer(monitoring.Handler(prometheus.NewRegistry(), &monitoring.Readiness{DB: s.db, Process: process, Log: cfg.Log}))
+	admin := httptest.NewServer(monitoring.Handler(prometheus.NewRegistry(), &monitoring.Readiness{DB: s.db.DB, Process: process, Log: cfg.Log}))
 	defer admin.Close()
 	if status, body := get(t, admin.URL+"/readyz"); status != http.StatusServiceUnavailable ||
 		!strings.Contains(body, `"migrations":"failed"`) || !strings.Contains(body, `"database":"ok"`) {

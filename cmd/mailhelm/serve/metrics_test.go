@@ -29,7 +29,7 @@ func startWithAllMetrics(t *testing.T) *Host {
 	return h
 }
 
-// TestSeriesExistFromTheStart checks that a server that nobody has called shows each metric,
+// TestSeriesExistFromTheStart checks that a server shows each metric before its first call,
 // except those by operation.
 func TestSeriesExistFromTheStart(t *testing.T) {
 	t.Parallel()

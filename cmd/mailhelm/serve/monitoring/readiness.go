@@ -12,7 +12,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -34,7 +33,7 @@ const redisTimeout = time.Second
 // The host is also ready if no process on the database runs jobs. Then it reports the warning
 // no_worker, because it can still answer calls (core/doc/decisions/0123).
 type Readiness struct {
-	DB      *storage.DB
+	DB      *engine.DB
 	Buckets *redisbuckets.Buckets // nil without a Redis
 	Process *replay.Process
 	Log     *slog.Logger

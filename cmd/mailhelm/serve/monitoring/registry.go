@@ -6,7 +6,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/replay"
-	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	store "github.com/mailhelm/mailhelm/storage/monitoring"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -27,10 +28,10 @@ func NewRegistry(b config.Build) *prometheus.Registry {
 
 // ShowServer registers the metrics of the database, of its connection pools and of the
 // processes that use it.
-func ShowServer(r prometheus.Registerer, db *storage.DB, process *replay.Process, log *slog.Logger) {
+func ShowServer(r prometheus.Registerer, db *engine.DB, process *replay.Process, log *slog.Logger) {
 	showPools(r, db.PoolStats)
 	showProcesses(r, process.Alive)
-	showDatabase(r, databaseConfig{Store: db.Monitoring(), Clock: db.Now, Log: log})
+	showDatabase(r, databaseConfig{Store: store.New(db), Clock: db.Now, Log: log})
 }
 
 // Handler returns the handler of the admin address: /metrics, /readyz and /livez. It
