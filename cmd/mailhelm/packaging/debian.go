@@ -35,6 +35,9 @@ func (r release) debian(p platform, e extras) error {
 		{name: "usr/share/man/man1/mailhelm.1.gz", mode: 0o644, content: man},
 		{name: "usr/share/zsh/vendor-completions/_mailhelm", mode: 0o644, content: e.zsh},
 	}
+	for _, name := range monitoringFiles {
+		data = append(data, entry{name: "usr/share/mailhelm/" + name, mode: 0o644, content: packaged(name)})
+	}
 	content, err := r.debianPackage(p.arch, data)
 	if err != nil {
 		return err

@@ -81,6 +81,10 @@ func compress(content []byte) ([]byte, error) {
 // scripts.
 type extras struct{ man, bash, zsh, fish []byte }
 
+// monitoringFiles are the files for Prometheus and Grafana. They are in the archives and the
+// Debian packages, and beside them for those who use the container image.
+var monitoringFiles = []string{"grafana-dashboard.json", "prometheus-alerts.yml"}
+
 // extras runs the program for this machine and returns what it prints.
 func (r release) extras() (extras, error) {
 	var e extras
@@ -126,6 +130,9 @@ func (r release) archive(p platform, e extras) error {
 		entry{name: "completions/mailhelm.bash", mode: 0o644, content: e.bash},
 		entry{name: "completions/_mailhelm", mode: 0o644, content: e.zsh},
 		entry{name: "completions/mailhelm.fish", mode: 0o644, content: e.fish})
+	for _, name := range monitoringFiles {
+		entries = append(entries, entry{name: "monitoring/" + name, mode: 0o644, content: packaged(name)})
+	}
 	if p.system == "linux" {
 		entries = append(entries, entry{name: "mailhelm.service", mode: 0o644, content: packaged("mailhelm.service")})
 	}

@@ -110,8 +110,10 @@ func (r release) write() error {
 			return fmt.Errorf("container image: %w", err)
 		}
 	}
-	if err := r.publish("compose.yaml", packaged("compose.yaml")); err != nil {
-		return err
+	for _, name := range append(monitoringFiles, "compose.yaml") {
+		if err := r.publish(name, packaged(name)); err != nil {
+			return err
+		}
 	}
 	if err := r.sbom(platforms); err != nil {
 		return fmt.Errorf("SBOM: %w", err)

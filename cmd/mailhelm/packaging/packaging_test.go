@@ -102,8 +102,8 @@ func TestRelease(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	want := []string{
-		"SHA256SUMS", "compose.yaml", "mailhelm_1.2.3-rc.1_image.tar", "mailhelm_1.2.3-rc.1_linux_amd64.tar.gz",
-		"mailhelm_1.2.3-rc.1_sbom.cdx.json", "mailhelm_1.2.3-rc.1_windows_amd64.zip", "mailhelm_1.2.3~rc.1_amd64.deb",
+		"SHA256SUMS", "compose.yaml", "grafana-dashboard.json", "mailhelm_1.2.3-rc.1_image.tar", "mailhelm_1.2.3-rc.1_linux_amd64.tar.gz",
+		"mailhelm_1.2.3-rc.1_sbom.cdx.json", "mailhelm_1.2.3-rc.1_windows_amd64.zip", "mailhelm_1.2.3~rc.1_amd64.deb", "prometheus-alerts.yml",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %q, want %q", names, want)
@@ -183,7 +183,7 @@ func checkDebian(t *testing.T, r release) {
 	}
 	for option, want := range map[string][]string{
 		"--info":     {"Package: mailhelm", "Version: 1.2.3~rc.1", "Architecture: amd64", "Depends: adduser, ca-certificates", "postinst", "conffiles"},
-		"--contents": {"-rwxr-xr-x root/root", " ./usr/bin/mailhelm", "./usr/lib/systemd/system/mailhelm.service", "-rw-r----- root/root", "./etc/mailhelm/mailhelm.toml", "./usr/share/man/man1/mailhelm.1.gz"},
+		"--contents": {"-rwxr-xr-x root/root", " ./usr/bin/mailhelm", "./usr/lib/systemd/system/mailhelm.service", "-rw-r----- root/root", "./etc/mailhelm/mailhelm.toml", "./usr/share/man/man1/mailhelm.1.gz", "./usr/share/mailhelm/prometheus-alerts.yml", "./usr/share/mailhelm/grafana-dashboard.json"},
 	} {
 		output, err := exec.Command(dpkg, option, filepath.Join(r.dist, name)).CombinedOutput()
 		if err != nil {

@@ -34,9 +34,9 @@ func startWithAllMetrics(t *testing.T) *Host {
 func TestSeriesExistFromTheStart(t *testing.T) {
 	t.Parallel()
 	h := startWithAllMetrics(t)
-	described, err := monitoring.Describe(h.metrics)
-	if err != nil || len(described) < 40 {
-		t.Fatalf("%d metrics, %v", len(described), err)
+	all := described(t, h)
+	if len(all) < 40 {
+		t.Fatalf("%d metrics", len(all))
 	}
 	shown := map[string]bool{}
 	families, err := h.metrics.Gather()
@@ -46,7 +46,7 @@ func TestSeriesExistFromTheStart(t *testing.T) {
 	for _, f := range families {
 		shown[f.GetName()] = len(f.GetMetric()) > 0
 	}
-	for _, m := range described {
+	for _, m := range all {
 		if !shown[m.Name] && !slices.Contains(m.Labels, "operation") {
 			t.Errorf("%s has no series", m.Name)
 		}
@@ -57,11 +57,7 @@ func TestSeriesExistFromTheStart(t *testing.T) {
 // metrics. The names must not change, because dashboards and alerts of operators use them.
 func TestGoldenMetricsGuide(t *testing.T) {
 	t.Parallel()
-	described, err := monitoring.Describe(startWithAllMetrics(t).metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := metricsPage(described)
+	want := metricsPage(described(t, startWithAllMetrics(t)), shippedAlerts(t))
 	if *update {
 		if err := goldentest.Write(metricsGuide, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
@@ -73,7 +69,7 @@ func TestGoldenMetricsGuide(t *testing.T) {
 }
 
 // metricsPage returns the guide.
-func metricsPage(described []monitoring.Metric) string {
+func metricsPage(metrics []monitoring.Metric, alerts []alert) string {
 	var b strings.Builder
 	b.WriteString(`---
 title: Look up metrics and alerts
@@ -83,7 +79,7 @@ minutes: 5
 summary: The names, labels and meanings of all metrics of a server, and the alerts that are shipped with it.
 ---
 
-{{/* Written by "make generate". Change the code that registers the metrics. */}}
+{{/* Written by "make generate". Change the code that registers the metrics, or the file of alerts. */}}
 [Monitor a server](/guides/observability) says how to read the metrics and how to use the alerts and the dashboard.
 
 ## Metrics
@@ -95,11 +91,26 @@ Metrics that name the whole database are the same in each process, so use ` + "`
 | Name | Labels | Meaning |
 |---|---|---|
 `)
-	for _, m := range described {
+	for _, m := range metrics {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.Name, strings.Join(m.Labels, ", "), m.Help)
 	}
 	b.WriteString("\nThe surface is `agent`, `rest` or `dashboard`. The outcome of a call or a request is an [error code](/api/errors), or one of the words in the table. " +
 		"Unknown names that callers send never become labels, so the number of series is bounded.\n")
 	b.WriteString("\nMetrics that begin with `go_` and `process_` are about the Go runtime and the process.\n")
+	b.WriteString(`
+## Alerts
+
+The alerts are those of the file ` + "`prometheus-alerts.yml`" + ` of a release.
+
+| Name | Severity | Condition | Meaning |
+|---|---|---|---|
+`)
+	for _, a := range alerts {
+		condition := "`" + strings.ReplaceAll(a.Expr, "|", `\|`) + "`"
+		if a.For != "" {
+			condition += " for " + a.For
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s %s |\n", a.Alert, a.Labels["severity"], condition, a.Annotations["summary"], a.Annotations["description"])
+	}
 	return b.String()
 }
