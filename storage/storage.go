@@ -54,6 +54,7 @@ import (
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
 	peoplestore "github.com/mailhelm/mailhelm/storage/people"
 	receivingstore "github.com/mailhelm/mailhelm/storage/receiving"
+	privacystore "github.com/mailhelm/mailhelm/storage/privacy"
 	"github.com/mailhelm/mailhelm/storage/replay"
 	"github.com/mailhelm/mailhelm/storage/reports"
 	"github.com/mailhelm/mailhelm/storage/segments"
@@ -120,6 +121,9 @@ func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Chang
 
 // People returns the store of known devices and password warnings.
 func (db *DB) People() people.Store { return peoplestore.New(db.DB) }
+
+// Privacy returns the store that reads and erases the data of persons.
+func (db *DB) Privacy() privacystore.Store { return privacystore.New(db.DB) }
 
 // PasswordResets returns the store of links that reset a password.
 func (db *DB) PasswordResets() passwordchange.ResetStore { return passwordchangestore.New(db.DB) }

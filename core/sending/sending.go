@@ -56,6 +56,7 @@ type Account interface {
 	// not have the address.
 	DeleteContact(ctx context.Context, orgID, email string) error
 
+	Eraser
 	Suppressions
 	Templates
 	Sender

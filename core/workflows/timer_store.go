@@ -21,6 +21,8 @@ type TimerStore interface {
 	Move(ctx context.Context, orgID, workflowID string, runs []Run, events []Event) error
 	// EndRuns ends up to limit active runs of an archived workflow and returns their number.
 	EndRuns(ctx context.Context, orgID, workflowID string, now time.Time, limit int) (int, error)
+	// EndRunsOf ends all active runs of a contact whose data is erased.
+	EndRunsOf(ctx context.Context, orgID, contactID string, now time.Time) error
 	// AllLive returns the workflows of an organization that are active, paused or invalid.
 	AllLive(ctx context.Context, orgID string) ([]Workflow, error)
 }

@@ -57,6 +57,9 @@ var (
 	activeRuns = db.Register("active runs of a workflow", `
 		SELECT `+runColumns+` FROM workflow_runs AS r WHERE r.org_id = $1 AND r.workflow_id = $2 AND r.status = 'active'
 		ORDER BY r.id LIMIT $3 /*pg FOR UPDATE*/`)
+	activeRunsOfContact = db.Register("active runs of a contact", `
+		SELECT `+runColumns+` FROM workflow_runs AS r WHERE r.org_id = $1 AND r.contact_id = $2 AND r.status = 'active'
+		ORDER BY r.workflow_id, r.id /*pg FOR UPDATE*/`)
 	liveWorkflows = db.Register("live workflows", `
 		SELECT `+columns+` FROM workflows AS w WHERE w.org_id = $1 AND w.status IN ('active', 'paused', 'invalid') ORDER BY w.created_at, w.id`)
 )
@@ -106,18 +109,38 @@ func (s TimerStore) EndRuns(ctx context.Context, orgID, workflowID string, now t
 			return err
 		}
 		ended = len(runs)
-		events := make([]workflows.Event, ended)
-		for i := range runs {
-			r := &runs[i]
-			r.State.Status, r.State.Phase, r.State.WakeAt, r.State.Until, r.State.OnChange = engine.Exited, engine.Entering, time.Time{}, time.Time{}, false
-			r.CompletedAt, r.ExitKind = &now, engine.ByArchive
-			events[i] = workflows.Event{RunID: r.ID, Version: r.Version, Event: engine.Event{
-				Path: r.State.Node, Type: engine.RunExited, At: now, Iteration: iterationOf(runs[i].State, r.State.Node), Kind: engine.ByArchive,
-			}}
-		}
-		return s.Move(ctx, orgID, workflowID, runs, events)
+		return s.end(ctx, orgID, workflowID, runs, now)
 	})
 	return ended, err
+}
+
+// end ends active runs of a workflow.
+func (s TimerStore) end(ctx context.Context, orgID, workflowID string, runs []workflows.Run, now time.Time) error {
+	events := make([]workflows.Event, len(runs))
+	for i := range runs {
+		r := &runs[i]
+		r.State.Status, r.State.Phase, r.State.WakeAt, r.State.Until, r.State.OnChange = engine.Exited, engine.Entering, time.Time{}, time.Time{}, false
+		r.CompletedAt, r.ExitKind = &now, engine.ByArchive
+		events[i] = workflows.Event{RunID: r.ID, Version: r.Version, Event: engine.Event{
+			Path: r.State.Node, Type: engine.RunExited, At: now, Iteration: iterationOf(runs[i].State, r.State.Node), Kind: engine.ByArchive,
+		}}
+	}
+	return s.Move(ctx, orgID, workflowID, runs, events)
+}
+
+func (s TimerStore) EndRunsOf(ctx context.Context, orgID, contactID string, now time.Time) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		runs, err := db.ListParsed(ctx, s.db, runRow.run, activeRunsOfContact, orgID, contactID)
+		if err != nil {
+			return err
+		}
+		for _, run := range runs { // few: a contact has at most one in a workflow
+			if err := s.end(ctx, orgID, run.WorkflowID, []workflows.Run{run}, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (s TimerStore) AllLive(ctx context.Context, orgID string) ([]workflows.Workflow, error) {

@@ -57,6 +57,7 @@ func New(c Config) http.Handler {
 		"DELETE /v2/email/contact-lists/{list}/contacts/{email}": w.deleteContact,
 		"GET /v2/email/suppression/addresses":                    w.listSuppressedDestinations,
 		"GET /v2/email/suppression/addresses/{email}":            w.getSuppressedDestination,
+		"DELETE /v2/email/suppression/addresses/{email}":         w.deleteSuppressedDestination,
 		"GET /v2/email/templates":                                w.listEmailTemplates,
 		"POST /v2/email/templates":                               w.createEmailTemplate,
 		"GET /v2/email/templates/{template}":                     w.getEmailTemplate,

@@ -26,6 +26,16 @@ func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
 	return object{"SuppressedDestination": suppressedObject(one)}, nil
 }
 
+// deleteSuppressedDestination serves DeleteSuppressedDestination. It fails with
+// NotFoundException if the address is not suppressed.
+func (w *wire) deleteSuppressedDestination(r *http.Request) (any, error) {
+	email := r.PathValue("email")
+	if _, err := w.account.FindSuppressed(r.Context(), w.org, email); err != nil {
+		return nil, err
+	}
+	return object{}, w.account.EraseAddress(r.Context(), w.org, email)
+}
+
 // listSuppressedDestinations serves ListSuppressedDestinations. It filters by reason after
 // reading a page. So a page may have few entries although another page follows; callers
 // must use NextToken.

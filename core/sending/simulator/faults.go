@@ -26,6 +26,7 @@ const (
 	MethodPutContact        Method = "PutContact"
 	MethodPutContacts       Method = "PutContacts"
 	MethodDeleteContact     Method = "DeleteContact"
+	MethodEraseAddress      Method = "EraseAddress"
 	MethodChangeTopics      Method = "ChangeTopics"
 	MethodEnsureContactList Method = "EnsureContactList"
 	MethodPutContactList    Method = "PutContactList"

@@ -72,6 +72,17 @@ func (s *SMTP) DeleteContact(ctx context.Context, orgID, email string) error {
 	return err
 }
 
+// EraseAddress erases the address in Config.Consent. The server itself stores no addresses.
+func (s *SMTP) EraseAddress(ctx context.Context, orgID, email string) error {
+	err := s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
+		return kept.EraseAddress(ctx, orgID, email)
+	})
+	if sending.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
 var errNoList = errors.New("smtp: no contact list was set up")
 
 // consent calls the function call with Config.Consent. If Consent has no account for the

@@ -42,6 +42,7 @@ type Consent interface {
 	PutContact(ctx context.Context, orgID string, c sending.Contact) error
 	PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error)
 	DeleteContact(ctx context.Context, orgID, email string) error
+	sending.Eraser
 }
 
 // Config configures an SMTP account. All fields are optional. Without Server, messages can

@@ -1,0 +1,91 @@
+package privacy
+
+// mail has the tables about sent mail.
+func mail() []Table {
+	return []Table{
+		{
+			Name: "handover_recipients", Of: Recipient, Title: "Mail that was or will be sent", Find: []Match{{"recipient", ByContact}, {"email", BySpelling}}, Erase: Rewrite, Key: "send_id recipient",
+			Data: []Column{
+				{Name: "recipient", Holds: "id of the contact", Change: PseudonymID}, {Name: "email", Holds: "address", Change: PseudonymAddress},
+				{Name: "reason", Holds: "answer of the account", Change: Blank},
+			},
+			Other: "org_id send_id state attempt claimed_by changed_at not_before message_id tier", Kept: "as long as the broadcast or the workflow",
+		},
+		{
+			Name: "messages", Of: Recipient, Title: "Messages", Find: []Match{{"recipient", BySpelling}}, Erase: Rewrite, Key: "id",
+			Data: []Column{
+				{Name: "recipient", Holds: "address", Change: PseudonymAddress}, {Name: "subject", Holds: "subject", Change: Blank},
+			},
+			Other: "org_id id sender identity sent_at status rank last_event_at channel template test", Kept: "365 days",
+		},
+		{
+			Name: "message_events", Of: Recipient, Title: "Events of messages", Find: []Match{{"recipient_key", ByKey}}, Erase: Rewrite, Key: "occurred_at id",
+			Data: []Column{
+				{Name: "recipient", Holds: "address", Change: PseudonymAddress}, {Name: "recipient_key", Holds: "address", Change: PseudonymAddress},
+				{Name: "metadata", Holds: "network address, browser, link, answer of the mail server", Change: Null},
+			},
+			Other: "org_id occurred_at id message_id type bounce_type bounce_sub_type channel identity template test recorded_at", Kept: "365 days",
+		},
+		{
+			Name: "message_recipients", Of: Recipient, Title: "Recipients of messages", Find: []Match{{"recipient", BySpelling}}, Erase: Rewrite, Key: "recipient sent_at message_id",
+			Data:  []Column{{Name: "recipient", Holds: "address", Change: PseudonymAddress}},
+			Other: "org_id sent_at message_id", Kept: "365 days",
+		},
+		{
+			Name: "replay_records", Of: Recipient, Title: "Results of calls, for repeated calls", Find: []Match{{"subject", ByContact}, {"key", ByMention}, {"result", ByBytes}}, Erase: Delete, Key: "space key",
+			Data: []Column{
+				{Name: "subject", Holds: "id of the contact"}, {Name: "key", Holds: "idempotency key"}, {Name: "result", Holds: "answer of the call", Secret: true},
+			},
+			Other: "org_id space digest token done expires_at process caller", Kept: "24 hours",
+		},
+		{
+			Name: "send_approvals", Of: Recipient, Title: "Previews of broadcasts that wait for approval", Find: []Match{{"preview", ByMention}}, Erase: Rewrite, Key: "id",
+			Data: []Column{
+				{Name: "preview", Holds: "preview for a recipient", Change: Rows}, {Name: "asked_user", Holds: "id of the user"}, {Name: "asked_by", Holds: "id of the user or the credential"},
+				{Name: "decided_by", Holds: "id of the user"}, {Name: "reason", Holds: "words of the user"},
+			},
+			Other: "org_id id broadcast_id state asked_kind requested_at expires_at revision scheduled_at digest decided_at approved_size", Kept: "as long as the organization",
+		},
+		{
+			Name: "suppressed_addresses", Of: Recipient, Title: "Suppression by the sending account", Find: []Match{{"email_key", ByKey}}, Erase: Delete,
+			Data: []Column{{Name: "email_key", Holds: "address"}}, Other: "org_id", Kept: "as long as the account suppresses the address",
+		},
+		{
+			Name: "undeliverable", Of: Recipient, Title: "Undeliverable address", Find: []Match{{"email_key", ByKey}}, Erase: Delete,
+			Data: []Column{
+				{Name: "email_key", Holds: "address"}, {Name: "email", Holds: "address"}, {Name: "exclusion_reason", Holds: "words of a user"},
+			},
+			Other: "org_id id status reason first_seen_at last_seen_at last_changed_at event_count excluded_at forgiven_at", Kept: "as long as the organization",
+		},
+		{
+			Name: "webhook_deliveries", Of: Recipient, Title: "Events that were sent to webhooks", Find: []Match{{"recipient", BySpelling}}, Erase: Delete,
+			Data: []Column{
+				{Name: "recipient", Holds: "address"}, {Name: "body", Holds: "event"}, {Name: "answer", Holds: "answer of the endpoint"},
+			},
+			Other: "org_id endpoint_id id event_type message_id test state attempts tries created_at due_at answered_at status problem", Kept: "30 days",
+		},
+		{
+			Name: "workflow_entries", Of: Recipient, Title: "Workflows to enter", Find: []Match{{"contact_id", ByContact}}, Erase: Delete,
+			Data: []Column{{Name: "contact_id", Holds: "id of the contact"}, {Name: "source_key", Holds: "key of the activity"}}, Other: "org_id workflow_id id cause occurred_at", Kept: "seconds",
+		},
+		{
+			Name: "workflow_mails", Of: Recipient, Title: "Mail of workflows", Find: []Match{{"contact_id", ByContact}}, Erase: Rewrite, Key: "send_id id",
+			Data: []Column{{Name: "contact_id", Holds: "id of the contact", Change: PseudonymID}}, Other: "org_id send_id id run_id at state", Kept: "as long as the workflow",
+		},
+		{
+			Name: "workflow_events", Of: Recipient, Title: "Steps of workflows", Find: []Match{{"detail", ByMention}}, Erase: Rewrite, Key: "workflow_id run_id id",
+			Data: []Column{{Name: "detail", Holds: "detail of the step", Change: Redact}}, Other: "org_id workflow_id run_id id version node_path event_type occurred_at iteration arm tier reason exit_kind exit_name", Kept: "as long as the workflow",
+		},
+		{
+			Name: "workflow_runs", Of: Recipient, Title: "Runs of workflows", Find: []Match{{"contact_id", ByContact}}, Erase: Rewrite, Key: "workflow_id id",
+			Data: []Column{
+				{Name: "contact_id", Holds: "id of the contact", Change: PseudonymID}, {Name: "source_key", Holds: "key of the activity", Change: Blank},
+			},
+			Other: "org_id workflow_id id version status node_path phase until_at wake_at on_change passed passes cause started_at completed_at exit_kind exit_name faults", Kept: "as long as the workflow",
+		},
+		{
+			Name: "workflow_touched", Of: Recipient, Title: "Contacts that workflows look at next", Find: []Match{{"contact_id", ByContact}}, Erase: Delete,
+			Data: []Column{{Name: "contact_id", Holds: "id of the contact"}}, Other: "org_id id", Kept: "seconds",
+		},
+	}
+}

@@ -1,0 +1,78 @@
+package privacy
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	// KeyPurpose is the purpose for which the key of a Hasher is derived from the master key.
+	KeyPurpose = "mailhelm erased addresses 1"
+	// KeyBytes is the length of that key.
+	KeyBytes = 32
+)
+
+// Hasher computes the hashes of tombstones.
+type Hasher struct{ key []byte }
+
+// NewHasher returns a Hasher with a key of KeyBytes bytes.
+func NewHasher(key []byte) Hasher { return Hasher{key} }
+
+// Hash returns the HMAC-SHA-256 of an address in an organization. Without the key, a hash
+// cannot be compared with addresses, and hashes of two organizations never match.
+func (h Hasher) Hash(orgID, email string) []byte {
+	mac := hmac.New(sha256.New, h.key)
+	mac.Write([]byte(orgID + "\n" + core.EmailKey(email)))
+	return mac.Sum(nil)
+}
+
+// Erased answers whether persons with the given addresses were erased.
+type Erased struct {
+	Hasher Hasher
+	Store  TombstoneStore
+}
+
+// Refusals returns, for the addresses that must get no mail and must not become contacts, the
+// reason, by the address as it was given.
+func (e Erased) Refusals(ctx context.Context, orgID string, emails []string) (map[string]Refusal, error) {
+	found, err := e.tombstones(ctx, orgID, emails)
+	if err != nil {
+		return nil, err
+	}
+	refusals := map[string]Refusal{}
+	for email, t := range found {
+		if t.Refuses != Allowed {
+			refusals[email] = t.Refuses
+		}
+	}
+	return refusals, nil
+}
+
+// tombstones returns the tombstones of addresses by the address as it was given.
+func (e Erased) tombstones(ctx context.Context, orgID string, emails []string) (map[string]Tombstone, error) {
+	if len(emails) == 0 {
+		return nil, nil
+	}
+	hashes := make([][]byte, len(emails))
+	for i, email := range emails {
+		hashes[i] = e.Hasher.Hash(orgID, email)
+	}
+	stored, err := e.Store.TombstonesOf(ctx, orgID, hashes)
+	if err != nil || len(stored) == 0 {
+		return nil, err
+	}
+	byHash := make(map[string]Tombstone, len(stored))
+	for _, t := range stored {
+		byHash[string(t.Hash)] = t
+	}
+	found := map[string]Tombstone{}
+	for i, email := range emails {
+		if t, ok := byHash[string(hashes[i])]; ok {
+			found[email] = t
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,64 @@
+package privacy
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/mailhelm/mailhelm/core/privacy"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var (
+	putTombstone = engine.Register("put erased address", `
+		INSERT INTO erased_addresses (org_id, hash, refuses, erased_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org_id, hash) DO UPDATE SET erased_at = excluded.erased_at,
+			refuses = CASE WHEN excluded.refuses = '' THEN erased_addresses.refuses ELSE excluded.refuses END`)
+	tombstonesOf = engine.Register("erased addresses by hash", `
+		SELECT e.hash, e.refuses, e.erased_at FROM `+engine.ParameterRows(`$1`)+`
+		CROSS JOIN erased_addresses AS e WHERE e.org_id = $2 AND e.hash = unhex(v ->> 'hash')`)
+	tombstones = engine.Register("erased addresses", `
+		SELECT hash, refuses, erased_at FROM erased_addresses WHERE org_id = $1 ORDER BY erased_at, hash`)
+	deleteTombstone = engine.Register("delete erased address", `DELETE FROM erased_addresses WHERE org_id = $1 AND hash = $2`)
+)
+
+type tombstoneRow struct {
+	Hash     []byte          `db:"hash"`
+	Refuses  privacy.Refusal `db:"refuses"`
+	ErasedAt engine.Time     `db:"erased_at"`
+}
+
+func (r tombstoneRow) tombstone() privacy.Tombstone {
+	return privacy.Tombstone{Hash: r.Hash, Refuses: r.Refuses, ErasedAt: r.ErasedAt.Time()}
+}
+
+// PutTombstone implements [privacy.TombstoneStore].
+func (s Store) PutTombstone(ctx context.Context, orgID string, t privacy.Tombstone) error {
+	_, err := s.db.Exec(ctx, putTombstone, orgID, t.Hash, string(t.Refuses), engine.At(t.ErasedAt))
+	return err
+}
+
+// TombstonesOf implements [privacy.TombstoneStore].
+func (s Store) TombstonesOf(ctx context.Context, orgID string, hashes [][]byte) ([]privacy.Tombstone, error) {
+	type hashed struct {
+		Hash string `json:"hash"`
+	}
+	named := make([]hashed, len(hashes))
+	for i, hash := range hashes {
+		named[i].Hash = hex.EncodeToString(hash)
+	}
+	parameter, err := engine.JSONParameter(named)
+	if err != nil {
+		return nil, err
+	}
+	return engine.ListAs(ctx, s.db, tombstoneRow.tombstone, tombstonesOf, parameter, orgID)
+}
+
+// Tombstones implements [privacy.TombstoneStore].
+func (s Store) Tombstones(ctx context.Context, orgID string) ([]privacy.Tombstone, error) {
+	return engine.ListAs(ctx, s.db, tombstoneRow.tombstone, tombstones, orgID)
+}
+
+// DeleteTombstone implements [privacy.TombstoneStore].
+func (s Store) DeleteTombstone(ctx context.Context, orgID string, hash []byte) error {
+	return s.db.Change(ctx, "erased address", deleteTombstone, orgID, hash)
+}
