@@ -104,6 +104,9 @@ func TestRegisterIsComplete(t *testing.T) {
 			if c.Holds == "" {
 				t.Errorf("%s does not say what %s holds", table.Name, c.Name)
 			}
+			if table.Erase == privacy.Rewrite && (c.Change == privacy.Keep) != (c.Of != "") {
+				t.Errorf("%s must change %s, which is about the person, and must not change columns about others", table.Name, c.Name)
+			}
 		}
 	}
 }

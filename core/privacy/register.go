@@ -83,6 +83,8 @@ type Column struct {
 	Name string
 	// Holds says what the column holds, in a word or two, for the documentation.
 	Holds string
+	// Of is whose data the column has, if it is not the subject of the table.
+	Of Subject
 	// Change is what a Rewrite makes of the value.
 	Change Change
 	// Secret marks hashes and encrypted values, which exports leave out.
@@ -94,8 +96,7 @@ type Change string
 
 // The changes.
 const (
-	// Keep keeps the value. It is for columns that alone tell nothing about a person once the
-	// others are changed.
+	// Keep keeps the value, of a column that is about another subject.
 	Keep Change = ""
 	// PseudonymID replaces the value by the id of the pseudonym.
 	PseudonymID Change = "pseudonym id"

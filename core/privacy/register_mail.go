@@ -41,8 +41,8 @@ func mail() []Table {
 		{
 			Name: "send_approvals", Of: Recipient, Title: "Previews of broadcasts that wait for approval", Find: []Match{{"preview", ByMention}}, Erase: Rewrite, Key: "id",
 			Data: []Column{
-				{Name: "preview", Holds: "preview for a recipient", Change: Rows}, {Name: "asked_user", Holds: "id of the user"}, {Name: "asked_by", Holds: "id of the user or the credential"},
-				{Name: "decided_by", Holds: "id of the user"}, {Name: "reason", Holds: "words of the user"},
+				{Name: "preview", Holds: "preview for a recipient", Change: Rows}, {Name: "asked_user", Holds: "id of the user", Of: User}, {Name: "asked_by", Holds: "id of the user or the credential", Of: User},
+				{Name: "decided_by", Holds: "id of the user", Of: User}, {Name: "reason", Holds: "words of the user", Of: User},
 			},
 			Other: "org_id id broadcast_id state asked_kind requested_at expires_at revision scheduled_at digest decided_at approved_size", Kept: "as long as the organization",
 		},

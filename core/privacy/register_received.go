@@ -31,9 +31,9 @@ func received() []Table {
 			Name: "receiving_messages", Of: Correspondent, Title: "Received mail", Find: []Match{{"sender_key", ByKey}}, Erase: Rewrite, Key: "id",
 			Data: []Column{
 				{Name: "sender", Holds: "address", Change: PseudonymAddress}, {Name: "sender_key", Holds: "address", Change: PseudonymAddress},
-				{Name: "subject", Holds: "subject", Change: Blank}, {Name: "recipients", Holds: "addresses of the organization"}, {Name: "recipient_keys", Holds: "addresses of the organization"},
+				{Name: "subject", Holds: "subject", Change: Blank},
 			},
-			Other: "org_id id domain_id domain message_id verdicts outcome test size received_at updated_at", Kept: "30 days",
+			Other: "org_id id domain_id domain message_id recipients recipient_keys verdicts outcome test size received_at updated_at", Kept: "30 days",
 		},
 		{
 			Name: "receiving_states", Of: Correspondent, Title: "Deliveries of received mail", Find: []Match{{"detail", ByMention}}, Erase: Rewrite, Key: "message occurred_at id",

@@ -168,7 +168,7 @@ func queriesOf(t privacy.Table) tableQueries {
 		return q
 	}
 	var count builder
-	count.write("SELECT count(*) FROM ", t.Name)
+	count.write("SELECT count(*) AS n FROM ", t.Name)
 	count.where(t)
 	q.count = count.register("count rows of a person in " + t.Name)
 	var erase builder

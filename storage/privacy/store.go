@@ -41,7 +41,7 @@ var (
 			AND other.message_id = message_recipients.message_id AND other.sent_at = message_recipients.sent_at
 			AND lower(other.recipient) = lower(message_recipients.recipient) AND other.recipient < message_recipients.recipient)`)
 	handingOver = engine.Register("messages to a person that are handed over", `
-		SELECT count(*) FROM handover_recipients WHERE org_id = $1 AND state = 'handing_over' AND (recipient = $2 OR lower(email) = $3)`)
+		SELECT count(*) AS n FROM handover_recipients WHERE org_id = $1 AND state = 'handing_over' AND (recipient = $2 OR lower(email) = $3)`)
 	dropPending = engine.Register("filter pending mail to an erased person", `
 		UPDATE handover_recipients SET state = 'filtered', tier = 'account'
 		WHERE org_id = $1 AND state = 'pending' AND (recipient = $2 OR lower(email) = $3)`)
@@ -60,19 +60,32 @@ func (s Store) Person(ctx context.Context, orgID, key string) (privacy.Person, e
 		return p, err
 	}
 	p.ContactID, p.OptedOut = row.ID, row.OptedOut
-	reason, err := engine.One[string](ctx, s.db, "undeliverable address", undeliverableReason, orgID, key)
+	undeliverable, err := engine.One[reasonRow](ctx, s.db, "undeliverable address", undeliverableReason, orgID, key)
 	if err != nil && !core.IsNotFound(err) {
 		return p, err
 	}
-	p.Bounced, p.Complained = reason == "permanent_bounce", reason == "complaint"
+	p.Bounced, p.Complained = undeliverable.Reason == "permanent_bounce", undeliverable.Reason == "complaint"
 	return p, nil
+}
+
+type reasonRow struct {
+	Reason string `db:"reason"`
+}
+
+// number runs a statement that counts rows.
+func (s Store) number(ctx context.Context, counting *engine.Statement, args ...any) (int, error) {
+	type countRow struct {
+		N int `db:"n"`
+	}
+	row, err := engine.One[countRow](ctx, s.db, "rows", counting, args...)
+	return row.N, err
 }
 
 // Count implements [privacy.Store].
 func (s Store) Count(ctx context.Context, search privacy.Search, t privacy.Table) (int, error) {
 	q := queries[t.Name]
 	if q.count.statement != nil {
-		return engine.One[int](ctx, s.db, "rows", q.count.statement, q.count.args(search)...)
+		return s.number(ctx, q.count.statement, q.count.args(search)...)
 	}
 	n := 0
 	err := s.inspect(ctx, search, t, func(map[string]any) error { n++; return nil })
@@ -212,7 +225,7 @@ func (s Store) Leave(ctx context.Context, orgID, contactID string) error {
 func (s Store) InUse(ctx context.Context, search privacy.Search) (privacy.InUse, error) {
 	var use privacy.InUse
 	var err error
-	use.HandingOver, err = engine.One[int](ctx, s.db, "messages", handingOver, search.OrgID, contactOf(search.Person), search.Person.Key)
+	use.HandingOver, err = s.number(ctx, handingOver, search.OrgID, contactOf(search.Person), search.Person.Key)
 	if err != nil {
 		return use, err
 	}
