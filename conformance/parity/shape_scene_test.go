@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -63,7 +64,7 @@ func (s shapeScene) seed(t *testing.T) {
 func (s shapeScene) recordUndelivered(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)
-	_, err := serve.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.OrgID, []messages.Event{{
+	_, err := serve.Events(s.DB, privacy.Erased{Store: s.DB.Privacy()}, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.OrgID, []messages.Event{{
 		ID: "under way", MessageID: "under-way", Type: messages.Send, OccurredAt: at,
 		Mail: messages.Mail{From: "news@example.org", To: []string{"later@example.com"}, Subject: "On its way", SentAt: at},
 	}})
@@ -107,7 +108,7 @@ func (s shapeScene) bare(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Hour)
 	mail := messages.Mail{From: "me@shop.example", SentAt: at}
-	_, err := serve.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.Other.OrgID, []messages.Event{
+	_, err := serve.Events(s.DB, privacy.Erased{Store: s.DB.Privacy()}, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.Other.OrgID, []messages.Event{
 		{ID: "bare", MessageID: "bare", Type: messages.Send, OccurredAt: at, Mail: mail},
 		{ID: "unrendered", MessageID: "unrendered", Type: messages.RenderingFailure, OccurredAt: at, Mail: mail},
 		{ID: "subscribed", MessageID: "unrendered", Type: messages.Subscription, OccurredAt: at, Mail: mail},

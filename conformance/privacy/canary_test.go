@@ -17,7 +17,7 @@ import (
 )
 
 // canary is a person whose data is in every table of the register. The rows of two canaries have
-// the same form, so one proves that the other is found and that nobody else is erased.
+// the same form, so a test of one shows that the rows of the other stay.
 type canary struct {
 	org, contact, email, marker string
 }

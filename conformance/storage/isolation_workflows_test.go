@@ -187,6 +187,9 @@ func timerCalls(o ownedObjects, org string) map[string]storeCall {
 			event := workflows.Event{RunID: moved.ID, Version: 1, Event: engine.Event{Type: engine.RunFailed, At: later(1)}}
 			return nil, timers(db).Move(t.Context(), org, id, []workflows.Run{moved}, []workflows.Event{event})
 		},
+		"EndRunsOf": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, timers(db).EndRunsOf(t.Context(), org, o.contact.ID, later(1))
+		},
 		"EndRuns": func(t *testing.T, db *storage.DB) (any, error) {
 			return timers(db).EndRuns(t.Context(), org, id, later(1), 10)
 		},

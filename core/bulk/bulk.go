@@ -32,6 +32,10 @@ type Config struct {
 	Clock core.Clock
 	Log   *slog.Logger
 
+	// ErasedAddresses returns those of the email keys that must not become contacts again,
+	// because a person was erased who must get no mail. nil means none.
+	ErasedAddresses func(ctx context.Context, orgID string, keys []string) (map[string]bool, error)
+
 	// Queue receives a job for each new bulk write. If Queue is nil, bulk writes wait for
 	// the next periodic run.
 	Queue jobs.Queue

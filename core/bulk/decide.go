@@ -52,6 +52,7 @@ type bulkState struct {
 	freed      map[string]bool
 	vacated    map[string]bool // email keys of the addresses that rows of this chunk removed from contacts
 	active     map[string]bool // ids of shells (contacts that only a sync has written) with activities
+	erased     map[string]bool // email keys of addresses that must not become contacts again
 	dropped    []string
 	touched    []*bulkContact
 }
@@ -150,6 +151,9 @@ func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	after, err := plan.Apply(was)
 	if err != nil {
 		return failedItem(row.index, plan.Claim, err)
+	}
+	if key := contacts.EmailKey(after.Email); s.erased[key] && (was == nil || contacts.EmailKey(was.Email) != key) {
+		return failedItem(row.index, plan.Claim, contacts.ErasedRefusal())
 	}
 	decided := plan.DecideConsent(was, s.currentConsent(was, shell, after.Email))
 	after = after.Activate(decided, plan.KeepsStub(was, shell), s.now)

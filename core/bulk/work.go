@@ -352,7 +352,11 @@ func (b *Bulk) loadState(ctx context.Context, org string, by consent.Source, row
 		}
 	}
 	known, err := b.Contacts.ContactsByKeys(ctx, org, keys, externalIDs)
-	return newBulkState(b.Clock(), by, known), err
+	state := newBulkState(b.Clock(), by, known)
+	if err == nil && b.ErasedAddresses != nil {
+		state.erased, err = b.ErasedAddresses(ctx, org, keys)
+	}
+	return state, err
 }
 
 func (b *Bulk) writeState(ctx context.Context, org string, state *bulkState) error {

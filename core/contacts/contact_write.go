@@ -124,6 +124,9 @@ func (wr writer) pushLocked(ctx context.Context, org string, w *write, existing 
 	if err != nil {
 		return err
 	}
+	if err := wr.checkErased(ctx, org, existing, after.Email); err != nil {
+		return err
+	}
 	if w.KeepsStub(existing, w.Shell) {
 		w.Spared, w.Consent.Email = true, after.Email
 		return nil

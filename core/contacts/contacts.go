@@ -43,6 +43,9 @@ type Config struct {
 	// IsSuppressed reports whether the sending account suppresses an address, in the form of
 	// core.EmailKey. It must not call the account. nil means that no address is suppressed.
 	IsSuppressed func(ctx context.Context, orgID, key string) (bool, error)
+	// ErasedAddresses returns those of the addresses that must not become contacts again,
+	// because a person was erased who must get no mail. nil means none.
+	ErasedAddresses func(ctx context.Context, orgID string, emails []string) (map[string]bool, error)
 }
 
 // AttributeReader reads the definitions of attributes.

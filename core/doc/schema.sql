@@ -843,6 +843,14 @@ CREATE TABLE domainauth_totals (
 	PRIMARY KEY (org_id, domain_id, day)
 );
 
+CREATE TABLE erased_addresses (
+	org_id bytetext NOT NULL,
+	hash bytea NOT NULL,
+	refuses bytetext NOT NULL,
+	erased_at bigint NOT NULL,
+	PRIMARY KEY (org_id, hash)
+);
+
 CREATE TABLE git_adoptions (
 	org_id bytetext NOT NULL,
 	kind bytetext NOT NULL,

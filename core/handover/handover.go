@@ -53,6 +53,9 @@ type Config struct {
 	// Accepted gets the messages that the account accepted in a step, before their outcomes
 	// are stored. It may be nil.
 	Accepted func(ctx context.Context, orgID string, sent []SentMessage)
+	// ErasedAddresses returns those of the addresses that must get no mail, because a person
+	// was erased who had opted out or whose address bounced. nil means none.
+	ErasedAddresses func(ctx context.Context, orgID string, emails []string) (map[string]bool, error)
 	// Wait waits until the time, or until ctx ends.
 	Wait func(ctx context.Context, until time.Time)
 	// Process is the id of this server process.
@@ -235,6 +238,9 @@ func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, e
 			return err
 		}
 		tiers, err := m.Filter(ctx, orgID, due)
+		if err == nil {
+			tiers, err = h.filterErased(ctx, orgID, due, tiers)
+		}
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,11 @@ func (m *Messages) record(ctx context.Context, orgID string, events []Event) ([]
 	if len(events) == 0 {
 		return nil, nil
 	}
+	if m.HideErased != nil {
+		if err := m.HideErased(ctx, orgID, events); err != nil {
+			return nil, err
+		}
+	}
 	var fresh []Event
 	err := m.Transactor.InTx(ctx, func(ctx context.Context) error {
 		var err error

@@ -1,6 +1,10 @@
 package messages
 
-import "github.com/mailhelm/mailhelm/core"
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
 
 // Config configures a [Messages]. All members are required except Channels, Suppressions
 // and Undeliverables. If Suppressions or Undeliverables is nil, diagnoses do not search
@@ -18,6 +22,9 @@ type Config struct {
 	// recipient.
 	Suppressions   SuppressionList
 	Undeliverables UndeliverableList
+	// HideErased replaces the addresses of erased persons in events, before they are stored.
+	// nil means that there are none.
+	HideErased func(ctx context.Context, orgID string, events []Event) error
 }
 
 // Messages implements the operations on messages and their events.

@@ -250,26 +250,67 @@ func (p *Privacy) eraseRows(ctx context.Context, actor access.Actor, s Search, r
 // mailTables names the columns with received messages whose content is in the object store.
 var mailTables = map[string]string{"inbox_messages": "message", "receiving_contents": "content"}
 
-// deleteObjects deletes the objects of received mail of the person. The rows that name them are
-// deleted later, so a failure in between loses no key.
-func (p *Privacy) deleteObjects(ctx context.Context, s Search) error {
+// objects returns the objects of received mail of the person.
+func (p *Privacy) objects(ctx context.Context, s Search) ([]ObjectExport, error) {
+	var all []ObjectExport
 	for _, t := range OfRecipients() {
 		column, ok := mailTables[t.Name]
 		if !ok {
 			continue
 		}
-		var failed error
 		err := p.Store.Each(ctx, s, t, func(row Row) error {
 			var m inbound.Message
 			if err := json.Unmarshal(row[column], &m); err != nil {
 				return fmt.Errorf("privacy: %s of %s: %w", column, t.Name, err)
 			}
-			failed = errors.Join(failed, p.Objects.DeleteObjects(ctx, s.OrgID, m.StoreID, m.Keys()))
+			for _, key := range m.Keys() {
+				all = append(all, ObjectExport{m.StoreID, key})
+			}
 			return nil
 		})
-		if err = errors.Join(err, failed); err != nil {
-			return err
+		if err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// deleteObjects deletes the objects of received mail of the person. The rows that name them are
+// deleted later, so a failure in between loses no key.
+func (p *Privacy) deleteObjects(ctx context.Context, s Search) error {
+	all, err := p.objects(ctx, s)
+	if err != nil {
+		return err
+	}
+	keys := map[string][]string{}
+	for _, o := range all {
+		keys[o.StoreID] = append(keys[o.StoreID], o.Key)
+	}
+	for store, named := range keys {
+		err = errors.Join(err, p.Objects.DeleteObjects(ctx, s.OrgID, store, named))
+	}
+	return err
+}
+
+func nothingStored() *core.Error {
+	return core.NotFound("person").WithNext("Nothing is stored about this address. Check its spelling.")
+}
+
+// Allow lets an address that was erased get mail and become a contact again, because the person
+// asks for it. It fails with core.CodeNotFound if the address is not refused.
+func (p *Privacy) Allow(ctx context.Context, actor access.Actor, orgID, email string) error {
+	return p.Transactor.InTx(ctx, func(ctx context.Context) error {
+		hash := p.Hasher.Hash(orgID, email)
+		stones, err := p.Tombstones.TombstonesOf(ctx, orgID, [][]byte{hash})
+		if err != nil {
+			return err
+		}
+		if len(stones) == 0 || stones[0].Refuses == Allowed {
+			return core.NotFound("erased address").WithNext("Mail to this address is not refused because of an erasure.")
+		}
+		if err := p.Tombstones.DeleteTombstone(ctx, orgID, hash); err != nil {
+			return err
+		}
+		return access.RecordAudit(ctx, p.Audit, p.Clock(), access.AuditEntry{Actor: actor, Action: "person.allowed", OrgID: orgID, Detail: map[string]any{"refused": stones[0].Refuses}})
+	})
 }

@@ -33,7 +33,7 @@ type Table struct {
 	Erase Erasure
 	// Data has the columns with personal data.
 	Data []Column
-	// Key has the columns that identify a row, separated by spaces, besides org_id. It is
+	// Key has the columns that identify a row together with org_id, separated by spaces. It is
 	// needed where rows are rewritten one by one.
 	Key string
 	// Other has the names of all other columns, separated by spaces. The rows of users and of
@@ -123,7 +123,7 @@ const (
 // product.
 func Register() []Table {
 	var all []Table
-	for _, part := range [][]Table{audience(), mail(), received(), users(), definitions(), server()} {
+	for _, part := range [][]Table{imports(), audience(), workflows(), mail(), received(), users(), definitions(), server()} {
 		all = append(all, part...)
 	}
 	return all

@@ -80,6 +80,9 @@ const (
 
 // TombstoneStore stores tombstones. Its methods take part in the transaction of their context.
 type TombstoneStore interface {
+	// AnyTombstone reports whether there is a tombstone. It is fast, because every batch of
+	// events asks for it.
+	AnyTombstone(ctx context.Context, orgID string) (bool, error)
 	// PutTombstone stores a tombstone. One with the same hash is replaced, except that a
 	// reason stays if the new one is Allowed.
 	PutTombstone(ctx context.Context, orgID string, t Tombstone) error
@@ -87,6 +90,9 @@ type TombstoneStore interface {
 	TombstonesOf(ctx context.Context, orgID string, hashes [][]byte) ([]Tombstone, error)
 	// Tombstones returns all tombstones, oldest first.
 	Tombstones(ctx context.Context, orgID string) ([]Tombstone, error)
+	// PseudonymsIn returns the pseudonym's address among the recipients of messages, by the id
+	// of the message. Messages without one are left out.
+	PseudonymsIn(ctx context.Context, orgID string, messageIDs []string) (map[string]string, error)
 	// DeleteTombstone deletes a tombstone. It fails with core.CodeNotFound if there is none.
 	DeleteTombstone(ctx context.Context, orgID string, hash []byte) error
 }

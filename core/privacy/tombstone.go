@@ -31,7 +31,9 @@ func (h Hasher) Hash(orgID, email string) []byte {
 
 // Erased answers whether persons with the given addresses were erased.
 type Erased struct {
-	Hasher Hasher
+	// Hasher returns the Hasher. It is called only if there are tombstones, so commands without
+	// the master key work as long as no person was erased.
+	Hasher func() (Hasher, error)
 	Store  TombstoneStore
 }
 
@@ -51,14 +53,58 @@ func (e Erased) Refusals(ctx context.Context, orgID string, emails []string) (ma
 	return refusals, nil
 }
 
+// Addresses returns those of the addresses that must get no mail and must not become contacts.
+func (e Erased) Addresses(ctx context.Context, orgID string, emails []string) (map[string]bool, error) {
+	refusals, err := e.Refusals(ctx, orgID, emails)
+	if err != nil || len(refusals) == 0 {
+		return nil, err
+	}
+	erased := make(map[string]bool, len(refusals))
+	for email := range refusals {
+		erased[email] = true
+	}
+	return erased, nil
+}
+
+// Known returns those of the addresses whose persons were erased, for any reason.
+func (e Erased) Known(ctx context.Context, orgID string, emails []string) (map[string]bool, error) {
+	found, err := e.tombstones(ctx, orgID, emails)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	known := make(map[string]bool, len(found))
+	for email := range found {
+		known[email] = true
+	}
+	return known, nil
+}
+
+// Pseudonym returns the address that replaces an erased person among the recipients of a
+// message. It is the one that the message has already, so that events which arrive after the
+// erasure count for the same recipient, or else a new one.
+func (e Erased) Pseudonym(ctx context.Context, orgID, messageID string) (string, error) {
+	known, err := e.Store.PseudonymsIn(ctx, orgID, []string{messageID})
+	if err != nil || known[messageID] != "" {
+		return known[messageID], err
+	}
+	return NewPseudonym().Email, nil
+}
+
 // tombstones returns the tombstones of addresses by the address as it was given.
 func (e Erased) tombstones(ctx context.Context, orgID string, emails []string) (map[string]Tombstone, error) {
 	if len(emails) == 0 {
 		return nil, nil
 	}
+	if exists, err := e.Store.AnyTombstone(ctx, orgID); err != nil || !exists {
+		return nil, err
+	}
+	hasher, err := e.Hasher()
+	if err != nil {
+		return nil, err
+	}
 	hashes := make([][]byte, len(emails))
 	for i, email := range emails {
-		hashes[i] = e.Hasher.Hash(orgID, email)
+		hashes[i] = hasher.Hash(orgID, email)
 	}
 	stored, err := e.Store.TombstonesOf(ctx, orgID, hashes)
 	if err != nil || len(stored) == 0 {

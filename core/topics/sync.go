@@ -3,6 +3,7 @@ package topics
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -34,6 +35,9 @@ type SyncConfig struct {
 	// Results stores how each sync of the periodic job ended. If it is nil, results are not
 	// stored.
 	Results sending.SyncRecorder
+	// ErasedAddresses returns those of the addresses that must not become contacts again,
+	// because a person was erased who must get no mail. nil means none.
+	ErasedAddresses func(ctx context.Context, orgID string, emails []string) (map[string]bool, error)
 }
 
 // Sync copies topics and consent from the sending account into the database. If the account
@@ -161,8 +165,12 @@ func (s *Sync) mirrorTopics(ctx context.Context, orgID string) (sending.ContactL
 // mirrorPage stores the consent of a page of the account's contacts. asked is the time at
 // which the page was requested.
 func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Contact, asked time.Time) (Mirrored, error) {
+	page, err := s.withoutErased(ctx, orgID, page)
+	if err != nil {
+		return Mirrored{}, err
+	}
 	var mirrored Mirrored
-	err := s.transactor.InTx(ctx, func(ctx context.Context) error {
+	err = s.transactor.InTx(ctx, func(ctx context.Context) error {
 		count, touched, err := s.Subscribers.MirrorConsent(ctx, orgID, page, asked, s.Clock())
 		if err != nil {
 			return err
@@ -174,6 +182,23 @@ func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Cont
 		return s.OnChange(ctx, orgID, touched)
 	})
 	return mirrored, err
+}
+
+// withoutErased returns the contacts of a page without those that must not become contacts
+// again.
+func (s *Sync) withoutErased(ctx context.Context, orgID string, page []sending.Contact) ([]sending.Contact, error) {
+	if s.ErasedAddresses == nil {
+		return page, nil
+	}
+	emails := make([]string, len(page))
+	for i, c := range page {
+		emails[i] = c.Email
+	}
+	erased, err := s.ErasedAddresses(ctx, orgID, emails)
+	if err != nil || len(erased) == 0 {
+		return page, err
+	}
+	return slices.DeleteFunc(slices.Clone(page), func(c sending.Contact) bool { return erased[c.Email] }), nil
 }
 
 // saveList stores the name, description and times of the account's contact list, with the

@@ -90,8 +90,8 @@ func (b *builder) register(name string) query {
 	return query{engine.Register(name, b.text.String()), b.values}
 }
 
-// where writes the condition that the rows of a person meet. Rows that mention them in bytes
-// cannot be told, so all rows meet it.
+// where writes the condition that the rows of a person meet. SQL does not search
+// bytes, so all rows of such a table meet it.
 func (b *builder) where(t privacy.Table) {
 	b.write(" WHERE org_id = ", b.value(org), " AND (")
 	for i, m := range t.Find {

@@ -92,8 +92,8 @@ func (s Store) Count(ctx context.Context, search privacy.Search, t privacy.Table
 	return n, err
 }
 
-// inspect calls do with each row of a person, by the names of columns. It checks the rows that
-// SQL could not tell.
+// inspect calls do with each row of a person, by the names of columns. It checks each row again,
+// because a row that SQL finds may only contain a similar address.
 func (s Store) inspect(ctx context.Context, search privacy.Search, t privacy.Table, do func(map[string]any) error) error {
 	q := queries[t.Name].rows
 	return s.db.Each(ctx, q.statement, q.args(search), func(rows *sqlx.Rows) error {

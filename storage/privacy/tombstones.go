@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -18,6 +19,10 @@ var (
 		CROSS JOIN erased_addresses AS e WHERE e.org_id = $2 AND e.hash = unhex(v ->> 'hash')`)
 	tombstones = engine.Register("erased addresses", `
 		SELECT hash, refuses, erased_at FROM erased_addresses WHERE org_id = $1 ORDER BY erased_at, hash`)
+	anyTombstone = engine.RegisterPoint("any erased address", `SELECT 1 AS n FROM erased_addresses WHERE org_id = $1 LIMIT 1`)
+	pseudonymsIn = engine.Register("pseudonyms among recipients", `
+		SELECT r.message_id, r.recipient FROM `+engine.ParameterRows(`$1`)+`
+		CROSS JOIN message_recipients AS r WHERE r.org_id = $2 AND r.message_id = v ->> 'id' AND r.recipient LIKE '%@erased.invalid'`)
 	deleteTombstone = engine.Register("delete erased address", `DELETE FROM erased_addresses WHERE org_id = $1 AND hash = $2`)
 )
 
@@ -29,6 +34,43 @@ type tombstoneRow struct {
 
 func (r tombstoneRow) tombstone() privacy.Tombstone {
 	return privacy.Tombstone{Hash: r.Hash, Refuses: r.Refuses, ErasedAt: r.ErasedAt.Time()}
+}
+
+// AnyTombstone implements [privacy.TombstoneStore].
+func (s Store) AnyTombstone(ctx context.Context, orgID string) (bool, error) {
+	_, err := s.number(ctx, anyTombstone, orgID)
+	if core.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// PseudonymsIn implements [privacy.TombstoneStore].
+func (s Store) PseudonymsIn(ctx context.Context, orgID string, messageIDs []string) (map[string]string, error) {
+	type named struct {
+		ID string `json:"id"`
+	}
+	ids := make([]named, len(messageIDs))
+	for i, id := range messageIDs {
+		ids[i].ID = id
+	}
+	parameter, err := engine.JSONParameter(ids)
+	if err != nil {
+		return nil, err
+	}
+	type recipientRow struct {
+		MessageID string `db:"message_id"`
+		Recipient string `db:"recipient"`
+	}
+	rows, err := engine.List[recipientRow](ctx, s.db, pseudonymsIn, parameter, orgID)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]string, len(rows))
+	for _, r := range rows {
+		found[r.MessageID] = r.Recipient
+	}
+	return found, nil
 }
 
 // PutTombstone implements [privacy.TombstoneStore].

@@ -25,6 +25,9 @@ type Command struct {
 // contacts is `mailhelm import contacts`.
 type contacts struct {
 	installation.Target
+	// MasterKey is the key that recognizes addresses of erased persons. "" means the key file in
+	// the data folder.
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 	File string `arg:"" help:"CSV file in UTF-8 whose first line names the columns; - for standard input."`
 	Org  string `help:"Slug or id of the organization that the contacts belong to. Default: the only organization." placeholder:"ORG" once:""`
 	// Map assigns columns to fields: the keys are headers as written in the file, the values
@@ -91,7 +94,7 @@ func (c *contacts) Run(p *cli.Program) error {
 // run imports an open file and prints the summary. After an error it prints the summary
 // too, if it has processed at least one row. The caller closes the file.
 func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Org, file *countingFile) error {
-	people := serve.Imports(s.DB, s.Config.Clock, s.Config.Log)
+	people := serve.Imports(s.DB, persons.Erased(s.DB, func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log)
 	attributes, err := people.AttributeNames(ctx, org.ID)
 	if err != nil {
 		return err

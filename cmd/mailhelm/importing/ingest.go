@@ -16,6 +16,9 @@ import (
 // Events is `mailhelm ingest`.
 type Events struct {
 	installation.Target
+	// MasterKey is the key that recognizes addresses of erased persons. "" means the key file in
+	// the data folder.
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 	File string `arg:"" help:"File with one event a line, plain or gzip; - for standard input."`
 	Org  string `help:"Slug or id of the organization that the events belong to. Default: the only organization." placeholder:"ORG" once:""`
 }
@@ -50,7 +53,7 @@ func (c *Events) Run(p *cli.Program) error {
 		}
 		line := cli.NewProgress(s.Stderr, read.size, s.Config.Clock)
 		sum, err := backfill.Run(ctx, backfill.Config{
-			Events: serve.Events(s.DB, s.Config.Clock, s.Config.Log), OrgID: org.ID, Clock: s.Config.Clock,
+			Events: serve.Events(s.DB, persons.Erased(s.DB, func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log), OrgID: org.ID, Clock: s.Config.Clock,
 			Progress: func(sum backfill.Summary) {
 				line.Show(read.bytes.Load(), fmt.Sprintf("%d events, %d new", sum.Events, sum.New))
 			},

@@ -23,7 +23,7 @@ import (
 func newHandover(cfg config.Config, s *stores, of *account.Account, recorded *messages.Messages) *handover.Handover {
 	sent := outgoing.SentEvents{Accounts: s.accounts, Events: messages.NewBatch(recorded), Log: cfg.Log}
 	return handover.New(handover.Config{
-		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: s.accounts, Accepted: sent.Record, Rate: of.SendRate,
+		Store: s.db.Handover(), Limits: s.db.HandoverLimits(), Transactor: s.db, Account: s.accounts, Accepted: sent.Record, Rate: of.SendRate, ErasedAddresses: s.erased.Addresses,
 		Wait: outgoing.WaitUntil(cfg.Clock), Process: s.process.ID(), Clock: cfg.Clock, Log: cfg.Log,
 	})
 }

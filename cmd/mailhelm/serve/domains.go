@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/bundling"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
@@ -22,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sendevents"
@@ -67,7 +69,7 @@ func newDomains(cfg config.Config, s *stores, public config.Public, metrics prom
 	written := newTemplates(cfg, s)
 	recorded := messages.New(messages.Config{
 		Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided, newObserver(s.db, cfg.Clock), triggers, s.hooks}, Clock: cfg.Clock,
-		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged},
+		Channels: through, Suppressions: outgoing.AccountList{Account: s.accounts}, Undeliverables: outgoing.JudgedList{Judged: judged}, HideErased: persons.HideErased(s.erased),
 	})
 	s.received, s.reports, s.handover = newReceived(cfg, s), newReports(cfg, s), newHandover(cfg, s, sendingAccount, recorded)
 	tests, gate := newTestSends(cfg, s, s.handover), newGate(cfg, s, public.App)
@@ -95,7 +97,7 @@ func newDomains(cfg config.Config, s *stores, public config.Public, metrics prom
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
 			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
-			OnChange:   changed, SegmentsOf: divided.SegmentsOf, IsSuppressed: s.db.SegmentChanges().IsSuppressed,
+			OnChange:   changed, SegmentsOf: divided.SegmentsOf, IsSuppressed: s.db.SegmentChanges().IsSuppressed, ErasedAddresses: s.erased.Addresses,
 		}),
 		Bulk: newBulk(cfg, s, listed, changed, observe),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
@@ -142,7 +144,7 @@ func newTopics(cfg config.Config, s *stores, divided *segments.Segments, changed
 	})
 	sync := topics.NewSync(topics.SyncConfig{
 		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log, OnChange: changed,
-		Results: s.db.SyncResults(),
+		Results: s.db.SyncResults(), ErasedAddresses: s.erased.Addresses,
 	})
 	return list, subjects, sync
 }
@@ -153,7 +155,7 @@ func newBulk(cfg config.Config, s *stores, listed *lists.Lists, changed outgoing
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
 		Lists: listed, Orgs: s.db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
-		Queue: s.queue, Observe: observe, OnChange: changed, OnWrite: s.db.Replay().Supersede,
+		Queue: s.queue, Observe: observe, OnChange: changed, OnWrite: s.db.Replay().Supersede, ErasedAddresses: s.erased.Addresses,
 	})
 }
 
@@ -176,8 +178,8 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 // Events returns a messages.Messages for commands that import email events. It stores and
 // counts events as a server does. Use it only for recording, because it has no channels and
 // no suppression lists.
-func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
-	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
+func Events(db *storage.DB, erased privacy.Erased, clock core.Clock, log *slog.Logger) *messages.Messages {
+	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, HideErased: persons.HideErased(erased), Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
 		newSegments(db, nil, clock, log), newObserver(db, clock), webhooks.NewObserver(db.Webhooks(), clock),
 	}})
@@ -191,11 +193,11 @@ func newObserver(db *storage.DB, clock core.Clock) sendevents.Observer {
 // Imports returns a bulk.Bulk for commands that import contacts from files. It stores
 // contacts as a server does. It does not send consent to the sending account; a server does
 // so later.
-func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
+func Imports(db *storage.DB, erased privacy.Erased, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(),
 		Lists: lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: clock}), Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
-		OnChange: newSegments(db, nil, clock, log).ObserveChange,
+		OnChange: newSegments(db, nil, clock, log).ObserveChange, ErasedAddresses: erased.Addresses,
 	})
 }
 

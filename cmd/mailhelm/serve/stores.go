@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/dmarc"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/githubapp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
@@ -25,6 +26,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/letters"
+	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -59,7 +61,8 @@ type stores struct {
 	// worker.
 	principals *bearer.Authenticator
 	master     signing.MasterKey
-	confirm    []byte // secret that derives confirmation keys
+	erased     privacy.Erased // addresses that must not be used again
+	confirm    []byte         // secret that derives confirmation keys
 	// key of the hashes of codes that verify senders
 	senderCodes []byte
 	process     *replay.Process

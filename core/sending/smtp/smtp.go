@@ -80,7 +80,8 @@ const (
 )
 
 // SMTP is the sending account of every organization with an SMTP server. It is safe for
-// concurrent use.
+// concurrent use. It has many methods because it implements the whole interface
+// [sending.Account].
 type SMTP struct {
 	cfg   Config
 	boxes *outboxes

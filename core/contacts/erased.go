@@ -1,0 +1,26 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ErasedRefusal returns the error for an address whose person was erased and must get no mail.
+func ErasedRefusal() *core.Error {
+	refusal := core.Invalid("email", "belongs to a person who was erased and who must get no mail")
+	return refusal.WithNext("Do not write to this person. If they ask for mail again, an owner or the operator allows the address first.")
+}
+
+// checkErased fails with [ErasedRefusal] if a write gives a contact a new address that must not
+// be used. existing is nil for a new contact.
+func (wr writer) checkErased(ctx context.Context, org string, existing *Contact, email string) error {
+	if wr.ErasedAddresses == nil || existing != nil && EmailKey(existing.Email) == EmailKey(email) {
+		return nil
+	}
+	erased, err := wr.ErasedAddresses(ctx, org, []string{email})
+	if err == nil && erased[email] {
+		err = ErasedRefusal()
+	}
+	return err
+}
