@@ -4,12 +4,14 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/credentials"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/endpoints"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/person"
 )
 
 // administration is `mailhelm admin`, the commands of an operator.
 type administration struct {
 	Org        admin.OrgCommands           `cmd:"" help:"Manage organizations."`
 	User       admin.UserCommands          `cmd:"" help:"Manage people and their memberships."`
+	Person     person.Commands             `cmd:"" help:"Export or erase the data of a person that an organization writes to."`
 	Key        credentials.KeyCommands     `cmd:"" help:"Manage API keys."`
 	Client     credentials.ClientCommands  `cmd:"" help:"Manage OAuth clients."`
 	Grant      credentials.GrantCommands   `cmd:"" help:"List and revoke grants: permissions that people gave to clients."`

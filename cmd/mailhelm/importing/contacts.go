@@ -9,12 +9,14 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contactfile"
 	"github.com/mailhelm/mailhelm/core/contactimport"
 	"github.com/mailhelm/mailhelm/core/contactupload"
+	"github.com/mailhelm/mailhelm/core/signing"
 )
 
 // Command is `mailhelm import`.
@@ -28,8 +30,8 @@ type contacts struct {
 	// MasterKey is the key that recognizes addresses of erased persons. "" means the key file in
 	// the data folder.
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
-	File string `arg:"" help:"CSV file in UTF-8 whose first line names the columns; - for standard input."`
-	Org  string `help:"Slug or id of the organization that the contacts belong to. Default: the only organization." placeholder:"ORG" once:""`
+	File      string `arg:"" help:"CSV file in UTF-8 whose first line names the columns; - for standard input."`
+	Org       string `help:"Slug or id of the organization that the contacts belong to. Default: the only organization." placeholder:"ORG" once:""`
 	// Map assigns columns to fields: the keys are headers as written in the file, the values
 	// are fields. "" as value ignores the column.
 	Map           map[string]string `help:"Assign a column to a field, by its header: 'E-mail=email', 'Plan=attributes.plan', 'News=topics.news'; 'Notes=' ignores the column. May be repeated." placeholder:"HEADER=FIELD" mapsep:"none"`

@@ -9,8 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/backfill"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/signing"
 )
 
 // Events is `mailhelm ingest`.
@@ -19,8 +21,8 @@ type Events struct {
 	// MasterKey is the key that recognizes addresses of erased persons. "" means the key file in
 	// the data folder.
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
-	File string `arg:"" help:"File with one event a line, plain or gzip; - for standard input."`
-	Org  string `help:"Slug or id of the organization that the events belong to. Default: the only organization." placeholder:"ORG" once:""`
+	File      string `arg:"" help:"File with one event a line, plain or gzip; - for standard input."`
+	Org       string `help:"Slug or id of the organization that the events belong to. Default: the only organization." placeholder:"ORG" once:""`
 }
 
 // Help returns the text that --help shows below the summary.
