@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/mailhelm/mailhelm/storage/workflows"
 )
@@ -114,12 +115,36 @@ func (w *world) checkErased(t *testing.T, before map[string][]string) {
 	if !slices.Contains(w.objects.deleted, "raw/"+w.erased.marker) || slices.Contains(w.objects.deleted, "raw/"+w.kept.marker) {
 		t.Errorf("deleted the objects %q", w.objects.deleted)
 	}
-	content, err := os.ReadFile(w.account)
-	must(t, err)
-	if n := bytes.Count(bytes.ToLower(content), []byte(w.erased.key())); n > 0 {
-		t.Logf("the file of the account contains the address %d times", n)
+	w.checkFiles(t)
+}
+
+// checkFiles checks that neither the files of the database, if it is SQLite, nor those of the
+// simulated account contain remnants of the person.
+func (w *world) checkFiles(t *testing.T) {
+	t.Helper()
+	files := []string{w.account, w.account + "-wal"}
+	if w.Dialect() == engine.SQLite {
+		var path string
+		must(t, w.Writer().QueryRowContext(t.Context(), "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path))
+		files = append(files, path, path+"-wal")
+	}
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		must(t, err)
+		for _, trace := range []string{w.erased.marker, w.erased.contact} {
+			if n := bytes.Count(content, []byte(trace)); n > 0 {
+				t.Errorf("%s contains %s %d times", filepath.Base(name), trace, n)
+			}
+		}
+		if strings.HasPrefix(name, w.account) && bytes.Count(bytes.ToLower(content), []byte(w.erased.key())) > 2*addressesOfOther {
+			t.Errorf("%s contains the erased address", filepath.Base(name))
+		}
 	}
 }
+
+// addressesOfOther is the number of rows in which the account of the other organization has the
+// address: a contact and an entry of the suppression list, each with an index entry.
+const addressesOfOther = 4
 
 // TestExport checks that an export contains the data of the person in every table, and not that
 // of others, and no secrets.

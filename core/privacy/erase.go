@@ -204,7 +204,10 @@ func (p *Privacy) Erase(ctx context.Context, actor access.Actor, orgID, email st
 		report.Tables = nil // the transaction may run again
 		return p.eraseRows(ctx, actor, search, &report)
 	})
-	return report, err
+	if err != nil {
+		return report, err
+	}
+	return report, p.Store.Scrub(ctx)
 }
 
 func (p *Privacy) checkUnused(ctx context.Context, s Search) error {

@@ -9,7 +9,7 @@ const (
 func users() []Table {
 	user := Column{Name: "user_id", Holds: "id of the user"}
 	return []Table{
-		{Name: "users", Of: User, Title: "User", Data: []Column{{Name: "email", Holds: "address"}, {Name: "email_key", Holds: "address"}, {Name: "name", Holds: "name"}, {Name: "password_hash", Holds: "hash of the password", Secret: true}}, Other: "id created_at", Kept: withUser},
+		{Name: "users", Of: User, Title: "User", Data: []Column{{Name: "email", Holds: "address"}, {Name: "email_key", Holds: "address"}, {Name: "name", Holds: "name"}, {Name: "password_hash", Holds: "hash of the password", Secret: true}}, Other: "id created_at disabled_at", Kept: withUser},
 		{Name: "members", Of: User, Title: "Memberships", Data: []Column{user, {Name: "role", Holds: "role"}, {Name: "permissions", Holds: "permissions"}}, Other: "org_id created_at", Kept: withUser},
 		{Name: "invitations", Of: User, Title: "Invitations", Data: []Column{{Name: "email", Holds: "address"}, {Name: "invited_by", Holds: "id of the user"}, {Name: "hash", Holds: "hash of the link", Secret: true}}, Other: "org_id id role permissions created_at expires_at", Kept: "7 days"},
 		{Name: "sessions", Of: User, Title: "Sessions", Data: []Column{user, {Name: "hash", Holds: "hash of the cookie", Secret: true}}, Other: "org_id created_at last_seen_at expires_at second_factor_at awaits_second_factor", Kept: "12 hours"},

@@ -39,6 +39,9 @@ type Store interface {
 	// Leave lowers the stored numbers of members of the segments that the contact is in. It is
 	// called before the memberships are deleted.
 	Leave(ctx context.Context, orgID, contactID string) error
+	// Scrub removes remnants of erased rows from the files of the database, as far as it has
+	// such files. It is called after the transaction.
+	Scrub(ctx context.Context) error
 	// InUse returns work that needs the person's rows now.
 	InUse(ctx context.Context, s Search) (InUse, error)
 }

@@ -46,7 +46,9 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	// may undo the last commits, and acknowledged writes must not be lost. busy_timeout is
 	// how long a call waits while another process, such as an import, holds the lock.
 	busy := fmt.Sprintf("_pragma=busy_timeout(%d)", cmp.Or(c.CallerWait, callerWait).Milliseconds())
-	write, err := openSQLitePool(path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)")
+	// secure_delete overwrites deleted content with zeros, so that the file has no remnants of
+	// erased persons. It costs no measurable time.
+	write, err := openSQLitePool(path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)", "_pragma=secure_delete(1)")
 	if err != nil {
 		return nil, err
 	}

@@ -221,6 +221,9 @@ func (s Store) Leave(ctx context.Context, orgID, contactID string) error {
 	return err
 }
 
+// Scrub implements [privacy.Store].
+func (s Store) Scrub(ctx context.Context) error { return s.db.Scrub(ctx) }
+
 // InUse implements [privacy.Store].
 func (s Store) InUse(ctx context.Context, search privacy.Search) (privacy.InUse, error) {
 	var use privacy.InUse

@@ -25,7 +25,7 @@ func (s *Simulator) EraseAddress(ctx context.Context, orgID, email string) error
 		if err != nil {
 			return err
 		}
-		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
+		err = inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
 			for _, text := range eraseSQL {
 				if _, err := tx.ExecContext(ctx, text, orgID, key, strings.ToLower(string(quoted))); err != nil {
 					return err
@@ -33,5 +33,11 @@ func (s *Simulator) EraseAddress(ctx context.Context, orgID, email string) error
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		// The write-ahead log still has the deleted content.
+		_, err = s.file.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+		return err
 	})
 }

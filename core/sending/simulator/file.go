@@ -83,6 +83,7 @@ func openHandle(path string, connections, busyMillis int, key, value string) (*s
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyMillis))
 	// in WAL mode, NORMAL lets commits survive a killed process but not a power failure
 	q.Add("_pragma", "synchronous(NORMAL)")
+	q.Add("_pragma", "secure_delete(1)") // no remnants of erased addresses
 	q.Add("_error_rc", "1")
 	q.Add(key, value)
 	name := sqlitefile.URI(path)

@@ -55,7 +55,7 @@ func (c *erase) conclusion(r privacy.Report, dryRun bool) string {
 		stays += ": a keyed hash of the address stays, which refuses mail and imports. "
 	}
 	switch {
-	case r.Empty() && dryRun:
+	case r.Empty():
 		return "Nothing is stored about this address."
 	case dryRun:
 		return stays + "Nothing was changed. To erase for good, add --confirm " + c.Address + "."

@@ -152,6 +152,9 @@ func (s session) print(r privacy.Report, dryRun bool, files []fileJSON) error {
 	if shown.Suppressed {
 		rows = append(rows, []string{"suppression list of the account", "1", does[privacy.Delete]})
 	}
+	if len(rows) == 1 && len(files) == 0 {
+		return nil // the conclusion says that nothing is stored
+	}
 	for _, f := range files {
 		rows = append(rows, []string{f.File, strconv.Itoa(f.Rows), does[privacy.Delete]})
 	}
