@@ -5,6 +5,8 @@ func server() []Table {
 	return []Table{
 		// Only keyed hashes of addresses; see Tombstone.
 		{Name: "erased_addresses", Other: "org_id hash refuses erased_at"},
+		{Name: "installation_facts", Other: "name value updated_at"},
+		{Name: "installation_keys", Other: "purpose key_id sealed created_at"},
 		{Name: "schema_versions", Other: "id version_id is_applied tstamp"},
 		{Name: "attribute_leftovers", Other: "org_id name attribute_id"},
 		{Name: "attribute_passes", Other: "org_id generation after_contact"},

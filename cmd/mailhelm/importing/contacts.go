@@ -96,7 +96,7 @@ func (c *contacts) Run(p *cli.Program) error {
 // run imports an open file and prints the summary. After an error it prints the summary
 // too, if it has processed at least one row. The caller closes the file.
 func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Org, file *countingFile) error {
-	people := serve.Imports(s.DB, persons.Erased(s.DB, func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log)
+	people := serve.Imports(s.DB, persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log)
 	attributes, err := people.AttributeNames(ctx, org.ID)
 	if err != nil {
 		return err

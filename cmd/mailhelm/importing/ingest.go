@@ -55,7 +55,7 @@ func (c *Events) Run(p *cli.Program) error {
 		}
 		line := cli.NewProgress(s.Stderr, read.size, s.Config.Clock)
 		sum, err := backfill.Run(ctx, backfill.Config{
-			Events: serve.Events(s.DB, persons.Erased(s.DB, func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log), OrgID: org.ID, Clock: s.Config.Clock,
+			Events: serve.Events(s.DB, persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log), OrgID: org.ID, Clock: s.Config.Clock,
 			Progress: func(sum backfill.Summary) {
 				line.Show(read.bytes.Load(), fmt.Sprintf("%d events, %d new", sum.Events, sum.New))
 			},

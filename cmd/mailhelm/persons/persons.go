@@ -13,14 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/signing"
-	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // Erased returns what knows the erased persons of all organizations. masterKey is called when it
 // is needed: once an organization has erased a person.
-func Erased(db *storage.DB, masterKey func() (signing.MasterKey, error)) privacy.Erased {
-	return privacy.Erased{Store: db.Privacy(), Hasher: func() (privacy.Hasher, error) {
+func Erased(store privacy.TombstoneStore, masterKey func() (signing.MasterKey, error)) privacy.Erased {
+	return privacy.Erased{Store: store, Hasher: func() (privacy.Hasher, error) {
 		master, err := masterKey()
 		if err != nil {
 			return privacy.Hasher{}, err
@@ -33,17 +31,15 @@ func Erased(db *storage.DB, masterKey func() (signing.MasterKey, error)) privacy
 	}}
 }
 
-// New returns a Privacy that erases in the database, at the sending accounts and in the stores
-// of received mail. It fails without the master key.
-func New(db *storage.DB, erased privacy.Erased, account privacy.Account, stores objects.Stores, clock core.Clock) (*privacy.Privacy, error) {
+// New returns a Privacy with the configuration, whose Tombstones, Hasher and Objects it sets. It
+// erases in the stores of received mail too. It fails without the master key.
+func New(cfg privacy.Config, erased privacy.Erased, stores objects.Stores) (*privacy.Privacy, error) {
 	hasher, err := erased.Hasher()
 	if err != nil {
 		return nil, err
 	}
-	return privacy.New(privacy.Config{
-		Store: db.Privacy(), Tombstones: erased.Store, Hasher: hasher, Account: account, Objects: mailObjects{stores},
-		Runs: workflows.NewTimerStore(db.DB), Audit: db.Audit(), Transactor: db, Clock: clock,
-	}), nil
+	cfg.Tombstones, cfg.Hasher, cfg.Objects = erased.Store, hasher, mailObjects{stores}
+	return privacy.New(cfg), nil
 }
 
 // mailObjects deletes objects of received mail.

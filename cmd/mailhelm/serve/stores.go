@@ -148,7 +148,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	s.process = replay.NewProcess(replay.ProcessConfig{
 		Role: string(cfg.Role), Store: s.db.Processes(), Replays: s.db.Replay(), Clock: cfg.Clock, Log: cfg.Log, Alone: cfg.DatabaseURL == "",
 	})
-	s.erased = persons.Erased(s.db, func() (signing.MasterKey, error) { return master, nil })
+	s.erased = persons.Erased(s.db.Privacy(), func() (signing.MasterKey, error) { return master, nil })
 	s.connections = s.db.Connections(master)
 	if s.adapters, err = accounts.NewAdapters(cfg, s.account); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/core/privacy"
+	"github.com/mailhelm/mailhelm/rest/dashboard/persons"
 )
 
 // export is `mailhelm admin person export`.
@@ -40,7 +41,7 @@ func (c *export) Run(p *cli.Program) error {
 		writers := []struct {
 			ending string
 			write  func(io.Writer) error
-		}{{".json", func(w io.Writer) error { return writeJSON(w, e) }}, {".html", e.WritePage}}
+		}{{".json", func(w io.Writer) error { return writeJSON(w, e) }}, {".html", func(w io.Writer) error { return persons.WriteExport(w, e) }}}
 		for _, f := range writers {
 			if err := writeNew(c.Output+f.ending, f.write); err != nil {
 				return err

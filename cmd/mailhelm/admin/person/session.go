@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // Commands is `mailhelm admin person`.
@@ -85,8 +86,10 @@ func (t target) on(p *cli.Program, do func(context.Context, session) error) erro
 		}
 		defer stores.Close()
 		account := sending.NewAccounts(sending.AccountsConfig{Connections: s.DB.Connections(master), Otherwise: embedded, Open: adapters.Open, Clock: cfg.Clock})
-		erased := persons.Erased(s.DB, func() (signing.MasterKey, error) { return master, nil })
-		found, err := persons.New(s.DB, erased, account, stores.Locator, cfg.Clock)
+		erased := persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return master, nil })
+		found, err := persons.New(privacy.Config{
+			Store: s.DB.Privacy(), Account: account, Runs: workflows.NewTimerStore(s.DB.DB), Audit: s.DB.Audit(), Transactor: s.DB, Clock: cfg.Clock,
+		}, erased, stores.Locator)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package privacy
+package persons
 
 import (
 	_ "embed"
@@ -9,22 +9,24 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core/privacy"
 )
 
-//go:embed page.html
-var pageText string
+//go:embed export.html
+var exportText string
 
-var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
+var exportPage = template.Must(template.New("export.html").Funcs(template.FuncMap{
 	"columns": columnsOf, "value": valueOf, "date": func(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") },
 	"words": func(name string) string { return strings.ReplaceAll(name, "_", " ") },
-}).Parse(pageText))
+}).Parse(exportText))
 
-// WritePage writes the export as an HTML page for people. The page has no script and loads
+// WriteExport writes an export as an HTML page for people. The page has no script and loads
 // nothing, so it can be sent to the person.
-func (e Export) WritePage(w io.Writer) error { return page.Execute(w, e) }
+func WriteExport(w io.Writer, e privacy.Export) error { return exportPage.Execute(w, e) }
 
 // columnsOf returns the columns that a row of the table has, times last.
-func columnsOf(t TableExport) []string {
+func columnsOf(t privacy.TableExport) []string {
 	names := map[string]bool{}
 	for _, row := range t.Rows {
 		for name := range row {
@@ -45,7 +47,7 @@ func isTime(name string) int {
 
 // valueOf returns a value of a row as text: strings without quotation marks, times in words, other
 // values as JSON.
-func valueOf(row Row, name string) string {
+func valueOf(row privacy.Row, name string) string {
 	value := row[name]
 	if value == nil {
 		return ""
