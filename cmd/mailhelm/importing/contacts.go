@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
@@ -27,11 +28,9 @@ type Command struct {
 // contacts is `mailhelm import contacts`.
 type contacts struct {
 	installation.Target
-	// MasterKey is the key that recognizes addresses of erased persons. "" means the key file in
-	// the data folder.
-	MasterKey string `hidden:"" secret:"whole" group:"storage"`
-	File      string `arg:"" help:"CSV file in UTF-8 whose first line names the columns; - for standard input."`
-	Org       string `help:"Slug or id of the organization that the contacts belong to. Default: the only organization." placeholder:"ORG" once:""`
+	config.Master
+	File string `arg:"" help:"CSV file in UTF-8 whose first line names the columns; - for standard input."`
+	Org  string `help:"Slug or id of the organization that the contacts belong to. Default: the only organization." placeholder:"ORG" once:""`
 	// Map assigns columns to fields: the keys are headers as written in the file, the values
 	// are fields. "" as value ignores the column.
 	Map           map[string]string `help:"Assign a column to a field, by its header: 'E-mail=email', 'Plan=attributes.plan', 'News=topics.news'; 'Notes=' ignores the column. May be repeated." placeholder:"HEADER=FIELD" mapsep:"none"`
@@ -96,7 +95,7 @@ func (c *contacts) Run(p *cli.Program) error {
 // run imports an open file and prints the summary. After an error it prints the summary
 // too, if it has processed at least one row. The caller closes the file.
 func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Org, file *countingFile) error {
-	people := serve.Imports(s.DB, persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log)
+	people := serve.Imports(s.DB, persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return s.MasterKey(c.Master) }), s.Config.Clock, s.Config.Log)
 	attributes, err := people.AttributeNames(ctx, org.ID)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/backfill"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
@@ -18,11 +19,9 @@ import (
 // Events is `mailhelm ingest`.
 type Events struct {
 	installation.Target
-	// MasterKey is the key that recognizes addresses of erased persons. "" means the key file in
-	// the data folder.
-	MasterKey string `hidden:"" secret:"whole" group:"storage"`
-	File      string `arg:"" help:"File with one event a line, plain or gzip; - for standard input."`
-	Org       string `help:"Slug or id of the organization that the events belong to. Default: the only organization." placeholder:"ORG" once:""`
+	config.Master
+	File string `arg:"" help:"File with one event a line, plain or gzip; - for standard input."`
+	Org  string `help:"Slug or id of the organization that the events belong to. Default: the only organization." placeholder:"ORG" once:""`
 }
 
 // Help returns the text that --help shows below the summary.
@@ -55,7 +54,7 @@ func (c *Events) Run(p *cli.Program) error {
 		}
 		line := cli.NewProgress(s.Stderr, read.size, s.Config.Clock)
 		sum, err := backfill.Run(ctx, backfill.Config{
-			Events: serve.Events(s.DB, persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return s.MasterKey(c.MasterKey) }), s.Config.Clock, s.Config.Log), OrgID: org.ID, Clock: s.Config.Clock,
+			Events: serve.Events(s.DB, persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return s.MasterKey(c.Master) }), s.Config.Clock, s.Config.Log), OrgID: org.ID, Clock: s.Config.Clock,
 			Progress: func(sum backfill.Summary) {
 				line.Show(read.bytes.Load(), fmt.Sprintf("%d events, %d new", sum.Events, sum.New))
 			},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/mailstores"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
@@ -45,9 +46,7 @@ Examples:
 // target holds the flags and arguments that all commands share.
 type target struct {
 	installation.Target
-	// MasterKey is the key that encrypts stored credentials and makes the hashes of erased
-	// addresses. "" means the key file in the data folder.
-	MasterKey      string   `hidden:"" secret:"whole" group:"storage"`
+	config.Master
 	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which buckets of received mail may be. The server needs the same setting." placeholder:"CIDR"`
 	Org            string   `arg:"" help:"Slug or id of the organization."`
 	Address        string   `arg:"" help:"Email address of the person."`
@@ -64,7 +63,7 @@ type session struct {
 // and calls the function do.
 func (t target) on(p *cli.Program, do func(context.Context, session) error) error {
 	return t.WithOrg(p, t.Org, func(ctx context.Context, s *installation.Session, org core.Org) (err error) {
-		master, err := s.MasterKey(t.MasterKey)
+		master, err := s.MasterKey(t.Master)
 		if err != nil {
 			return err
 		}
