@@ -14,7 +14,7 @@ func server() []Table {
 		{Name: "denied_tokens", Other: "token_id expires_at"},
 		{Name: "handover_rates", Other: "org_id free_at"},
 		{Name: "orgs", Other: "id name slug tier retention_days rate_limit git_connected created_at require_second_factor platform_mode"},
-		{Name: "processes", Other: "id beat_at"},
+		{Name: "processes", Other: "id beat_at role"},
 		{Name: "receiving_routes", Other: "domain org_id domain_id document removed_at version"},
 		{Name: "receiving_routing", Other: "id version"},
 		{Name: "refresh_tokens", Other: "hash org_id grant_id client_id issued_at used_at"},
