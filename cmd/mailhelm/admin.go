@@ -21,6 +21,7 @@ type administration struct {
 	Received   endpoints.ReceivedCommands  `cmd:"" help:"Send received mail to webhooks again."`
 	Production admin.ProductionCommands    `cmd:"" help:"Close requests for production access."`
 	Audit      admin.AuditCommands         `cmd:"" help:"Read the audit log."`
+	LogLevel   admin.LogLevelCommand       `cmd:"" help:"Show or change the log level of all processes."`
 }
 
 // Help returns the text that --help shows below the summary.

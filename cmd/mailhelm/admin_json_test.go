@@ -133,6 +133,7 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("production deny", "", "org_id status", "acme")
 	administeredHook(run)
 	administeredMail(s, org, run)
+	run("log-level", "", "level until", "debug", "--for", "1m")
 	run("audit list", "events", auditMembers, "acme")
 	return ran
 }

@@ -46,15 +46,32 @@ func (p *Program) PrintTable(indent string, rows [][]string) error {
 // in the same form. Both log a repeated warning once and then its count. Run logs the last
 // counts when the command ends.
 func (p *Program) Logger(level string) (*slog.Logger, error) {
+	log, _, err := p.LeveledLogger(level)
+	return log, err
+}
+
+// LeveledLogger is Logger. The returned variable is the level of the logger, which may change.
+func (p *Program) LeveledLogger(level string) (*slog.Logger, *slog.LevelVar, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	to := func(l slog.Level) *slog.Logger {
-		handler, flush := newWithoutRepeats(slog.NewJSONHandler(p.Stderr, &slog.HandlerOptions{Level: l}))
+	to := func(l slog.Leveler) *slog.Logger {
+		handler, flush := newWithoutRepeats(slog.NewJSONHandler(p.Stderr, &slog.HandlerOptions{Level: l, ReplaceAttr: withUnit}))
 		p.flushes = append(p.flushes, flush)
 		return slog.New(handler)
 	}
 	slog.SetDefault(to(max(l, slog.LevelWarn)))
-	return to(l), nil
+	own := new(slog.LevelVar)
+	own.Set(l)
+	return to(own), own, nil
+}
+
+// withUnit gives every duration in the log the same form: a number of milliseconds with at most
+// three decimals, in a member whose name ends with _ms.
+func withUnit(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() != slog.KindDuration {
+		return a
+	}
+	return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)
 }

@@ -95,3 +95,23 @@ func TestRememberedWarningsAreBounded(t *testing.T) {
 		t.Error("warnings are still remembered")
 	}
 }
+
+// TestDurationsHaveAUnit checks that every duration in the log is a number of milliseconds,
+// whose name says so, also in groups and in attributes of the logger.
+func TestDurationsHaveAUnit(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	p := &Program{Stderr: &log}
+	l, level, err := p.LeveledLogger("info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.With("limit", time.Minute).Info("a call", "took", 1234567*time.Nanosecond, slog.Group("wait", "longest", 2*time.Second))
+	l.Debug("hidden")
+	level.Set(slog.LevelDebug)
+	l.Debug("shown")
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], `"limit_ms":60000,"took_ms":1.234,"wait":{"longest_ms":2000}`) || !strings.Contains(lines[1], "shown") {
+		t.Errorf("logged %s", log.String())
+	}
+}

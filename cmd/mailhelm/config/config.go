@@ -180,6 +180,9 @@ type Config struct {
 	Build        Build
 	Clock        core.Clock
 	Log          *slog.Logger
+	// LogLevel is the level of Log, which the server changes to that of the installation. If it is
+	// nil, the level does not change.
+	LogLevel *slog.LevelVar
 }
 
 // Build identifies the program.

@@ -46,11 +46,12 @@ Examples:
 // answer. The exit status is 0 after a signal, and 1 if starting, listening or stopping
 // failed.
 func (c *Command) Run(p *cli.Program) error {
-	log, err := p.Logger(c.LogLevel)
+	log, level, err := p.LeveledLogger(c.LogLevel)
 	if err != nil {
 		return err
 	}
 	cfg := c.Server()
+	cfg.LogLevel = level
 	cfg.Log, cfg.Build = log, config.Build(cli.Build())
 	h, err := Start(p.Ctx, cfg)
 	if err != nil {
@@ -78,7 +79,7 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 		// restores it too, but possibly later.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		h.letProxiesGo()
-		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout.String())
+		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout)
 	case failure = <-h.Failed():
 		log.Error("stopping: a listener failed", "error", failure)
 	}
@@ -102,7 +103,7 @@ func (h *Host) letProxiesGo() {
 	}
 	h.readiness.Drain()
 	h.servers.EndKeepAlive()
-	h.cfg.Log.Info("draining: not ready, and still accepting calls", "for", h.cfg.DrainDelay.String())
+	h.cfg.Log.Info("draining: not ready, and still accepting calls", "for", h.cfg.DrainDelay)
 	delay := time.NewTimer(h.cfg.DrainDelay)
 	defer delay.Stop()
 	select {

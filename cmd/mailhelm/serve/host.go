@@ -199,7 +199,7 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 // follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
 // are sent by every process that runs jobs.
 func (h *Host) follow(simulated *simulatedevents.Events) {
-	unfollowKeys, unreceive, unfollowEvents, unsend, unfollowSite := h.stores.follow(h.cfg.Log), h.stores.incoming.Follow(), func() {}, func() {}, func() {}
+	unfollowKeys, unreceive, unfollowEvents, unsend, unfollowSite := h.stores.follow(h.cfg), h.stores.incoming.Follow(), func() {}, func() {}, func() {}
 	if simulated != nil {
 		unfollowEvents, unfollowSite = simulated.Follow(), h.stores.site.Follow()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/mailin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/masterkey"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
@@ -182,17 +183,23 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 }
 
 // follow keeps this process up to date with changes that other processes commit. It reloads
-// the signing keys regularly and stores the numbers of calls. Except in a worker, it also
+// the signing keys and the log level regularly and stores the numbers of calls. Except in a worker, it also
 // removes callers whose credentials
 // or grants changed from the cache of authenticated callers. The returned function stops
 // all tasks and waits until they have ended; it stores the last numbers of calls.
-func (s *stores) follow(log *slog.Logger) func() {
+func (s *stores) follow(cfg config.Config) func() {
+	log := cfg.Log
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(signing.ReloadEvery)
 	var running sync.WaitGroup
 	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
 	flushing := time.NewTicker(usage.FlushEvery)
 	running.Go(func() { s.usage.Follow(ctx, flushing.C) })
+	leveling := time.NewTicker(monitoring.LogLevelEvery)
+	if cfg.LogLevel != nil {
+		levels := monitoring.LogLevels{Facts: s.db.Installation(), Level: cfg.LogLevel, Own: cfg.LogLevel.Level(), Clock: cfg.Clock, Log: log}
+		running.Go(func() { levels.Follow(ctx, leveling.C) })
+	}
 	if s.principals != nil {
 		running.Go(func() {
 			s.db.FollowAccessChanges(ctx, func(c access.Change) { s.apply(ctx, c, log) })
@@ -201,6 +208,7 @@ func (s *stores) follow(log *slog.Logger) func() {
 	return func() {
 		ticker.Stop()
 		flushing.Stop()
+		leveling.Stop()
 		cancel()
 		running.Wait()
 	}
