@@ -22,8 +22,8 @@ const (
 // repetition, it reports that the warning has ceased.
 //
 // Two records are equal if their level, message and texts are equal. Numbers and durations,
-// and digits in the attributes error and cause, are not compared: they contain ports and
-// counts. Records of calls have different request ids, so each call is logged.
+// and digits in the message and in the attributes error and cause, are not compared: they
+// contain ports and counts. The HTTP server writes such messages. Records of calls have different request ids, so each call is logged.
 type withoutRepeats struct {
 	slog.Handler
 	// context has the attributes and groups that were added to the handler, as text.
@@ -79,7 +79,7 @@ func (w *withoutRepeats) WithGroup(name string) slog.Handler {
 // identity returns a text that is the same for equal records.
 func identity(r slog.Record) string {
 	var text strings.Builder
-	text.WriteString(r.Level.String() + "\x00" + r.Message)
+	text.WriteString(r.Level.String() + "\x00" + digits.ReplaceAllString(r.Message, "0"))
 	r.Attrs(func(a slog.Attr) bool {
 		text.WriteString(attrText(a))
 		return true

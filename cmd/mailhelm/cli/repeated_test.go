@@ -115,3 +115,19 @@ func TestDurationsHaveAUnit(t *testing.T) {
 		t.Errorf("logged %s", log.String())
 	}
 }
+
+// TestMessagesWithNumbersAreRepeats checks that messages of net/http, which contain the address
+// of the client, are logged once.
+func TestMessagesWithNumbersAreRepeats(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	handler, flush := newWithoutRepeats(slog.NewJSONHandler(&log, nil))
+	l := slog.NewLogLogger(handler, slog.LevelWarn)
+	for port := range 3 {
+		l.Printf("http: Accept error: accept tcp 127.0.0.1:%d: too many open files; retrying in %dms", 4000+port, 5*port)
+	}
+	flush()
+	if lines := logLines(t, &log); len(lines) != 2 || !strings.HasSuffix(lines[1], " 2") {
+		t.Errorf("logged %q", lines)
+	}
+}

@@ -13,11 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring"
+	"github.com/mailhelm/mailhelm/core/installation"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/prometheus/client_golang/prometheus"
@@ -276,6 +278,31 @@ func TestAdminAndSMTPDoNotShare(t *testing.T) {
 			t.Errorf("%s shares the API's address", service)
 		} else if !strings.Contains(err.Error(), "--"+service+"-addr") {
 			t.Errorf("%s: %v", service, err)
+		}
+	}
+}
+
+// TestTheLogLevelFollowsTheDatabase checks that a running server applies the log level that is
+// stored in its database, and the level of its settings when that is removed.
+func TestTheLogLevelFollowsTheDatabase(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	cfg.LogLevel = new(slog.LevelVar)
+	h := running(t, cfg)
+	defer stop(t, h)
+	for _, step := range []struct {
+		value string
+		want  slog.Level
+	}{{installation.LogLevel{Level: slog.LevelDebug}.Value(), slog.LevelDebug}, {"", slog.LevelInfo}} {
+		if err := h.DB().Installation().SetFact(t.Context(), installation.LogLevelFact, step.value, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		for cfg.LogLevel.Level() != step.want {
+			select {
+			case <-t.Context().Done():
+				t.Fatalf("the level is %s, want %s", cfg.LogLevel.Level(), step.want)
+			case <-time.After(10 * time.Millisecond):
+			}
 		}
 	}
 }
