@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/person"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/bundle"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/connecting"
@@ -35,30 +36,31 @@ type commands struct {
 	// ShowVersion is handled before parsing; see cli.VersionFlag.
 	ShowVersion cli.VersionFlag `name:"version" help:"Print the version; with --json as one JSON object." once:""`
 
-	Demo       demo.Command                 `cmd:"" help:"Try everything with invented data on this machine."`
-	Serve      serve.Command                `cmd:"" help:"Run the service."`
-	Admin      administration               `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
-	Ingest     importing.Events             `cmd:"" help:"Import events about sent mail from a file."`
-	Import     importing.Command            `cmd:"" help:"Import contacts from a file."`
-	Bundle     bundle.Command               `cmd:"" help:"Keep the definitions of an organization in a folder: check, plan, apply and export them."`
-	Inbox      inbox.Command                `cmd:"" help:"Create temporary inboxes and wait for their mail, in test scripts."`
-	DMARC      dmarcreports.Command         `cmd:"" name:"dmarc" help:"Read DMARC reports in files, and DMARC records in DNS."`
-	Token      connecting.Token             `cmd:"" help:"Get access tokens for a program without a person, and keep them fresh."`
-	MCP        connecting.MCP               `cmd:"" name:"mcp" help:"Connect an assistant on standard input and output to the agent endpoint."`
-	Fmt        workflowfiles.Format         `cmd:"" help:"Write workflow files in their canonical form."`
-	Check      workflowfiles.Check          `cmd:"" help:"Check workflow files, and print all faults at once."`
-	Explain    workflowfiles.Explain        `cmd:"" help:"Say in English what a workflow file does, or draw it."`
-	Editor     workflowfiles.LanguageServer `cmd:"" name:"language-server" help:"Serve editors on standard input and output, for workflow files."`
-	Docs       documenting.Command          `cmd:"" help:"Write the documentation as static files."`
-	Migrate    migrate.Command              `cmd:"" help:"Show the version of the database schema, or update it."`
-	Doctor     doctor.Command               `cmd:"" help:"Check a configuration and explain how to fix problems."`
-	Ready      ready.Command                `cmd:"" help:"Ask a running server whether it is ready for calls."`
-	ShowConfig serve.ShowSettings           `cmd:"" name:"config" help:"Show the resulting configuration and the source of each value."`
-	Completion usage.Completion             `cmd:"" help:"Print the completion script of a shell."`
-	Version    cli.Version                  `cmd:"" help:"Print the version of this program."`
-	HelpText   cli.HelpCommand              `cmd:"" name:"help" help:"Show the help of a command."`
-	Complete   usage.Complete               `cmd:"" hidden:"" help:"Print the words that complete a command line."`
-	Man        usage.Man                    `cmd:"" hidden:"" help:"Print the manual page."`
+	Demo         demo.Command                 `cmd:"" help:"Try everything with invented data on this machine."`
+	Serve        serve.Command                `cmd:"" help:"Run the service."`
+	Admin        administration               `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
+	Ingest       importing.Events             `cmd:"" help:"Import events about sent mail from a file."`
+	Import       importing.Command            `cmd:"" help:"Import contacts from a file."`
+	Bundle       bundle.Command               `cmd:"" help:"Keep the definitions of an organization in a folder: check, plan, apply and export them."`
+	Inbox        inbox.Command                `cmd:"" help:"Create temporary inboxes and wait for their mail, in test scripts."`
+	DMARC        dmarcreports.Command         `cmd:"" name:"dmarc" help:"Read DMARC reports in files, and DMARC records in DNS."`
+	Token        connecting.Token             `cmd:"" help:"Get access tokens for a program without a person, and keep them fresh."`
+	MCP          connecting.MCP               `cmd:"" name:"mcp" help:"Connect an assistant on standard input and output to the agent endpoint."`
+	Fmt          workflowfiles.Format         `cmd:"" help:"Write workflow files in their canonical form."`
+	Check        workflowfiles.Check          `cmd:"" help:"Check workflow files, and print all faults at once."`
+	Explain      workflowfiles.Explain        `cmd:"" help:"Say in English what a workflow file does, or draw it."`
+	Editor       workflowfiles.LanguageServer `cmd:"" name:"language-server" help:"Serve editors on standard input and output, for workflow files."`
+	Docs         documenting.Command          `cmd:"" help:"Write the documentation as static files."`
+	Migrate      migrate.Command              `cmd:"" help:"Show the version of the database schema, or update it."`
+	RestoreCheck person.RestoreCheck          `cmd:"" name:"restore-check" help:"Erase persons again after an older copy of the database was restored."`
+	Doctor       doctor.Command               `cmd:"" help:"Check a configuration and explain how to fix problems."`
+	Ready        ready.Command                `cmd:"" help:"Ask a running server whether it is ready for calls."`
+	ShowConfig   serve.ShowSettings           `cmd:"" name:"config" help:"Show the resulting configuration and the source of each value."`
+	Completion   usage.Completion             `cmd:"" help:"Print the completion script of a shell."`
+	Version      cli.Version                  `cmd:"" help:"Print the version of this program."`
+	HelpText     cli.HelpCommand              `cmd:"" name:"help" help:"Show the help of a command."`
+	Complete     usage.Complete               `cmd:"" hidden:"" help:"Print the words that complete a command line."`
+	Man          usage.Man                    `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // busyWait is how long a command waits for a busy database. It is longer than a server's

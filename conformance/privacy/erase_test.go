@@ -27,6 +27,7 @@ type world struct {
 	planted
 	*privacy.Privacy
 	objects             *objects
+	journal             *journal
 	account             string // the file of the simulated account
 	erased, kept, other canary
 }
@@ -34,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T, db *storage.DB) *world {
 	t.Helper()
 	org, foreign := core.NewID(), core.NewID()
-	w := &world{planted: newPlanted(t, db), objects: &objects{}, account: filepath.Join(t.TempDir(), "account.db")}
+	w := &world{planted: newPlanted(t, db), objects: &objects{}, journal: &journal{}, account: filepath.Join(t.TempDir(), "account.db")}
 	w.erased, w.kept, w.other = newCanary(org, "alpha"), newCanary(org, "bravo"), newCanary(foreign, "alpha")
 	w.other.marker = "zyx-other"
 	account, err := simulator.Open(w.account, simulator.Options{})
@@ -52,7 +53,7 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	}
 	w.Privacy = privacy.New(privacy.Config{
 		Store: db.Privacy(), Tombstones: db.Privacy(), Hasher: privacy.NewHasher(bytes.Repeat([]byte{1}, privacy.KeyBytes)), Account: account, Objects: w.objects,
-		Runs: workflows.NewTimerStore(db.DB), Audit: db.Audit(), Transactor: db, Clock: func() time.Time { return now },
+		Runs: workflows.NewTimerStore(db.DB), Audit: db.Audit(), Transactor: db, Journal: w.journal, Clock: func() time.Time { return now },
 	})
 	return w
 }

@@ -41,6 +41,9 @@ type Config struct {
 	Objects    Objects
 	Runs       Runs
 	Audit      access.AuditAppender
+	// Journal keeps tombstones outside of the database, for the time after an older copy of the
+	// database was restored.
+	Journal    Journal
 	Transactor core.Transactor
 	Clock      core.Clock
 }
@@ -194,6 +197,9 @@ func (p *Privacy) Erase(ctx context.Context, actor access.Actor, orgID, email st
 	if err := p.Tombstones.PutTombstone(ctx, orgID, stone); err != nil {
 		return report, err
 	}
+	if err := p.Journal.Append(Entry{OrgID: orgID, Tombstone: stone}); err != nil {
+		return report, err
+	}
 	if err := p.Account.EraseAddress(ctx, orgID, search.Person.Key); err != nil {
 		return report, sending.Unavailable(err)
 	}
@@ -302,8 +308,8 @@ func nothingStored() *core.Error {
 // Allow lets an address that was erased get mail and become a contact again, because the person
 // asks for it. It fails with core.CodeNotFound if the address is not refused.
 func (p *Privacy) Allow(ctx context.Context, actor access.Actor, orgID, email string) error {
-	return p.Transactor.InTx(ctx, func(ctx context.Context) error {
-		hash := p.Hasher.Hash(orgID, email)
+	hash := p.Hasher.Hash(orgID, email)
+	err := p.Transactor.InTx(ctx, func(ctx context.Context) error {
 		stones, err := p.Tombstones.TombstonesOf(ctx, orgID, [][]byte{hash})
 		if err != nil {
 			return err
@@ -316,4 +322,8 @@ func (p *Privacy) Allow(ctx context.Context, actor access.Actor, orgID, email st
 		}
 		return access.RecordAudit(ctx, p.Audit, p.Clock(), access.AuditEntry{Actor: actor, Action: "person.allowed", OrgID: orgID, Detail: map[string]any{"refused": stones[0].Refuses}})
 	})
+	if err != nil {
+		return err
+	}
+	return p.Journal.Append(Entry{OrgID: orgID, Tombstone: Tombstone{Hash: hash, ErasedAt: p.Clock()}, Allowed: true})
 }

@@ -39,6 +39,12 @@ type Store interface {
 	// Leave lowers the stored numbers of members of the segments that the contact is in. It is
 	// called before the memberships are deleted.
 	Leave(ctx context.Context, orgID, contactID string) error
+	// Addresses calls do with the addresses in the tables of the register, in lower case. An
+	// address can come several times.
+	Addresses(ctx context.Context, orgID string, do func(email string) error) error
+	// CreatedAt returns when the contact with an address was created, the zero time if there is
+	// none.
+	CreatedAt(ctx context.Context, orgID, key string) (time.Time, error)
 	// Scrub removes remnants of erased rows from the files of the database, as far as it has
 	// such files. It is called after the transaction.
 	Scrub(ctx context.Context) error

@@ -43,13 +43,18 @@ Examples:
     mailhelm admin person allow acme ada@example.com`
 }
 
-// target holds the flags and arguments that all commands share.
-type target struct {
+// places holds the flags that say where data about persons is.
+type places struct {
 	installation.Target
 	config.Master
 	BucketNetworks []string `name:"bucket-networks" help:"Private networks in CIDR form, separated by commas, in which buckets of received mail may be. The server needs the same setting." placeholder:"CIDR"`
-	Org            string   `arg:"" help:"Slug or id of the organization."`
-	Address        string   `arg:"" help:"Email address of the person."`
+}
+
+// target holds the flags and arguments that the commands about one person share.
+type target struct {
+	places
+	Org     string `arg:"" help:"Slug or id of the organization."`
+	Address string `arg:"" help:"Email address of the person."`
 }
 
 // session is a running command.
@@ -59,10 +64,21 @@ type session struct {
 	privacy *privacy.Privacy
 }
 
-// on opens the database, the master key, the sending account and the stores of received mail,
-// and calls the function do.
+// on opens what the commands need, and calls the function do with the organization.
 func (t target) on(p *cli.Program, do func(context.Context, session) error) error {
-	return t.WithOrg(p, t.Org, func(ctx context.Context, s *installation.Session, org core.Org) (err error) {
+	return t.open(p, func(ctx context.Context, s *installation.Session, found *privacy.Privacy) error {
+		org, err := s.Org(ctx, t.Org)
+		if err != nil {
+			return err
+		}
+		return do(ctx, session{s, org, found})
+	})
+}
+
+// open opens the database, the master key, the sending account and the stores of received mail,
+// and calls the function do.
+func (t places) open(p *cli.Program, do func(context.Context, *installation.Session, *privacy.Privacy) error) error {
+	return t.With(p, func(ctx context.Context, s *installation.Session) (err error) {
 		master, err := s.MasterKey(t.Master)
 		if err != nil {
 			return err
@@ -88,11 +104,12 @@ func (t target) on(p *cli.Program, do func(context.Context, session) error) erro
 		erased := persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return master, nil })
 		found, err := persons.New(privacy.Config{
 			Store: s.DB.Privacy(), Account: account, Runs: workflows.NewTimerStore(s.DB.DB), Audit: s.DB.Audit(), Transactor: s.DB, Clock: cfg.Clock,
+			Journal: persons.NewJournal(cfg.DataDir),
 		}, erased, stores.Locator)
 		if err != nil {
 			return err
 		}
-		return do(ctx, session{s, org, found})
+		return do(ctx, s, found)
 	})
 }
 
