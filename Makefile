@@ -19,7 +19,7 @@ RACE_FLAGS ?= -race $(foreach package,$(RACE_EXEMPT),-gcflags=$(package)=-race=f
 RACE_PACKAGES ?= $(shell .ci/packages --concurrent)
 
 # The files that "make generate" writes.
-GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql rest/docs/changelog.md rest/docs/reference/examples/answers rest/docs/guides/workflow-examples.md rest/docs/guides/figures '*/testdata/*'
+GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql rest/docs/changelog.md rest/docs/reference/examples/answers rest/docs/guides/personal-data.md rest/docs/guides/workflow-examples.md rest/docs/guides/figures '*/testdata/*'
 
 .DEFAULT_GOAL := help
 .PHONY: help

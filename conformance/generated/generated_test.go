@@ -39,6 +39,11 @@ func TestGoldenErrors(t *testing.T) {
 	holdFile(t, "core/doc/errors.md", errorsDocument())
 }
 
+func TestGoldenPersonalData(t *testing.T) {
+	t.Parallel()
+	holdFile(t, "rest/docs/guides/personal-data.md", personalDataGuide())
+}
+
 func TestGoldenSchema(t *testing.T) {
 	t.Parallel()
 	dump, err := schemaDump(t.Context(), t.TempDir())

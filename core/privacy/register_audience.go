@@ -44,7 +44,7 @@ func audience() []Table {
 		},
 		{
 			Name: "membership_log", Of: Recipient, Title: "Changes of lists and segments", Find: []Match{{"contact_id", ByContact}}, Erase: Rewrite, Key: "occurred_at id",
-			Data: []Column{{Name: "contact_id", Holds: "id of the contact", Change: PseudonymID}}, Other: "org_id occurred_at id set_kind set_id entered", Kept: "365 days",
+			Data: []Column{{Name: "contact_id", Holds: "id of the contact", Change: PseudonymID}}, Other: "org_id occurred_at id set_kind set_id entered", Kept: withOrg,
 		},
 		{
 			Name: "segment_members", Of: Recipient, Title: "Segments", Find: []Match{{"contact_id", ByContact}}, Erase: Delete,

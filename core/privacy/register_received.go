@@ -8,7 +8,7 @@ func received() []Table {
 			Data: []Column{
 				{Name: "message", Holds: "message"}, {Name: "extracted", Holds: "codes and links of the message"}, {Name: "recipients", Holds: "addresses of inboxes"},
 			},
-			Other: "org_id inbox_id seq message_id bytes", Kept: "as long as the inbox, at most 7 days",
+			Other: "org_id inbox_id seq message_id bytes", Kept: "as long as the inbox",
 		},
 		{
 			Name: "inboxes", Of: User, Title: "Temporary inboxes",
