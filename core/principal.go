@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Environment is the purpose of a credential: live use or testing. Both work on the same
@@ -62,6 +63,8 @@ type Org struct {
 	// PlatformMode is true if the organization serves customers of its own, so that
 	// temporary inboxes are counted separately for each customer's account.
 	PlatformMode bool
+	// DeletedAt is the time at which the organization was deleted; nil for most.
+	DeletedAt *time.Time
 }
 
 // StoredDays is the number of days for which messages and their events are stored on every

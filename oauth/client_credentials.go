@@ -22,6 +22,9 @@ func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRe
 	if len(registered.SecretHash) == 0 {
 		return nil, attempt.refuse(unauthorizedClient("A public client cannot prove who it is, so it cannot use client_credentials (RFC 6749 section 4.4)."))
 	}
+	if refused := p.refreshing.checkOrg(ctx, registered.OrgID); refused != nil {
+		return nil, attempt.refuse(refused)
+	}
 	scopes, refused := grantedScopes(r.PostForm.Get("scope"), registered.Scopes)
 	if refused != nil {
 		return nil, attempt.refuse(refused)

@@ -29,6 +29,7 @@ func clientOf(c op.Client) (access.Client, *refusal) {
 // family is a person's grant with the code and all tokens that derive from it.
 type families struct {
 	stores  access.Stores
+	orgs    access.Orgs
 	members bearer.Ceilings
 	targets targets
 	// principals is this process's cache of authenticated callers; see [Config].
@@ -37,11 +38,28 @@ type families struct {
 	log        *slog.Logger
 }
 
-// authorization returns a grant. It fails with invalid_grant if the person who approved the
-// grant no longer belongs to the organization. It fails with invalid_target for a
+// checkOrg fails with invalid_grant if the organization was deleted. Its owner may restore it,
+// so codes and refresh tokens stay as they are.
+func (f *families) checkOrg(ctx context.Context, orgID string) *refusal {
+	org, err := f.orgs.Org(ctx, orgID)
+	if err != nil {
+		return serverError(err)
+	}
+	if org.IsDeleted() {
+		e := core.OrgDeleted(org)
+		return invalidGrant(e.Message + " " + e.NextStep())
+	}
+	return nil
+}
+
+// authorization returns a grant. It fails with invalid_grant if the organization was deleted, or
+// if the person who approved the grant no longer belongs to it. It fails with invalid_target for a
 // `resource` other than the grant's own (RFC 8707 section 2.2). It does not check whether
 // the grant is revoked.
 func (f *families) authorization(ctx context.Context, orgID, id string, resources []string) (access.Grant, *refusal) {
+	if refused := f.checkOrg(ctx, orgID); refused != nil {
+		return access.Grant{}, refused
+	}
 	allowed, err := f.stores.Grants.Grant(ctx, orgID, id)
 	if err != nil {
 		return access.Grant{}, serverError(err)

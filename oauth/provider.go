@@ -26,7 +26,7 @@ type provider struct {
 
 func newProvider(cfg Config, resources targets, tokens *tokenIssuer, own *Verifier) *provider {
 	family := &families{
-		stores: cfg.Stores, members: cfg.Members, targets: resources, principals: cfg.Principals, clock: cfg.Clock, log: cfg.Log,
+		stores: cfg.Stores, orgs: cfg.Orgs, members: cfg.Members, targets: resources, principals: cfg.Principals, clock: cfg.Clock, log: cfg.Log,
 	}
 	return &provider{
 		clients:    clientFinder{cfg.Stores.Clients},

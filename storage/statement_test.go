@@ -111,7 +111,9 @@ var withoutOrg = map[string]bool{
 	"insert recovery code": true, "use recovery code": true, "recovery codes left": true, "delete recovery codes": true,
 	"insert passkey": true, "passkeys of a user": true, "passkey by credential": true, "set passkey": true,
 	"delete passkey": true, "delete passkeys of a user": true,
-	"set disabled": true, "set password": true, "insert password reset": true, "password reset by hash": true, "open password resets": true, "take password reset": true,
+	"set disabled": true, "set org deleted": true, "begin erasing org": true, "org is being erased": true, "deleted orgs": true, "erase org": true,
+	"erase jobs of an organization":        true, // by a member of the arguments
+	"version of routing for a deleted org": true, "set password": true, "insert password reset": true, "password reset by hash": true, "open password resets": true, "take password reset": true,
 	"delete password resets of a user": true, "purge password resets": true,
 	"put known device": true, "trim known devices": true, "known device by hash": true, "delete known devices of a user": true,
 	"delete other known devices of a user": true, "purge known devices": true,

@@ -95,7 +95,8 @@ func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 // principal, so its scopes must not be changed. It fails with
 //   - wrong_host for an API key at the agent endpoint,
 //   - key_revoked or key_expired for an existing API key that no longer works,
-//   - invalid_key for any other credential that is refused, always with the same text,
+//   - invalid_key for any other credential that is refused, always with the same text, except
+//     for a credential of a deleted organization; see core.OrgDeleted,
 //   - the store's error if a store cannot be read.
 func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resource access.Resource) (core.Principal, error) {
 	if len(bearer) == 0 || len(bearer) > maxBearer {
@@ -173,6 +174,9 @@ func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ acce
 	org, err := a.from.Orgs.Org(ctx, key.OrgID)
 	if err != nil {
 		return fail(err)
+	}
+	if org.IsDeleted() {
+		return cachedPrincipal{}, time.Time{}, core.OrgDeleted(org)
 	}
 	return cachedPrincipal{principal: core.Principal{
 		Org:        org,

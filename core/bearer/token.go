@@ -58,6 +58,9 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (cachedPrincip
 	if err != nil {
 		return fail(err)
 	}
+	if org.IsDeleted() {
+		return cachedPrincipal{}, time.Time{}, core.OrgDeleted(org)
+	}
 	return cachedPrincipal{tokenID: token.ID, grantID: token.GrantID, principal: core.Principal{
 		Org:        org,
 		UserID:     token.UserID,

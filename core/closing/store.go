@@ -76,3 +76,50 @@ type Forgetter interface {
 	// Forget removes the cached principals of a stored credential, by its id.
 	Forget(credentialID string)
 }
+
+// OrgStore changes what the database has about one organization. Every method takes part in
+// the transaction of its context.
+type OrgStore interface {
+	// SetDeleted stores the time at which an organization was deleted; nil restores it.
+	SetDeleted(ctx context.Context, orgID string, at *time.Time) error
+	// WithdrawRoutes makes the receivers of mail refuse mail for the organization's domains.
+	WithdrawRoutes(ctx context.Context, orgID string) error
+	// RestoreRoutes undoes WithdrawRoutes.
+	RestoreRoutes(ctx context.Context, orgID string) error
+	// BeginErasing marks an organization that was deleted at or before a time, so that it can
+	// no longer be restored. It returns false if there is no such organization.
+	BeginErasing(ctx context.Context, orgID string, before, now time.Time) (bool, error)
+	// IsErasing reports whether BeginErasing marked the organization.
+	IsErasing(ctx context.Context, orgID string) (bool, error)
+	// DeletedOrgs returns the ids of the organizations that were deleted at or before a time,
+	// the earliest first.
+	DeletedOrgs(ctx context.Context, before time.Time) ([]string, error)
+
+	// Tables returns the names of all tables with rows of organizations, in the order in which
+	// they must be erased.
+	Tables() []string
+	// CountRows returns the number of the organization's rows by table, in the order of Tables.
+	// It includes tables without such rows.
+	CountRows(ctx context.Context, orgID string) ([]TableRows, error)
+	// EraseRows deletes at most limit rows of the organization from one of the Tables. It returns the number of deleted rows.
+	EraseRows(ctx context.Context, table, orgID string, limit int) (int, error)
+	// EraseJobs deletes the queued jobs of the organization that are not running, and returns
+	// their number.
+	EraseJobs(ctx context.Context, orgID string) (int, error)
+	// EraseOrg deletes the organization itself. Its slug can be used again.
+	EraseOrg(ctx context.Context, orgID string) error
+}
+
+// Orgs finds organizations; the store of core/members implements it.
+type Orgs interface {
+	// Org fails with core.CodeNotFound for an unknown id.
+	Org(ctx context.Context, orgID string) (core.Org, error)
+}
+
+// OrgMembers reads and locks the members of an organization; the store of core/members
+// implements it.
+type OrgMembers interface {
+	// Member fails with core.CodeNotFound if the user does not belong to the organization.
+	Member(ctx context.Context, orgID, userID string) (members.Member, error)
+	HoldMembers(ctx context.Context, orgID string) error
+}

@@ -1245,7 +1245,9 @@ CREATE TABLE orgs (
 	rate_limit integer,
 	git_connected boolean NOT NULL,
 	created_at bigint NOT NULL
-, require_second_factor boolean NOT NULL DEFAULT false, platform_mode boolean NOT NULL DEFAULT false);
+, require_second_factor boolean NOT NULL DEFAULT false, platform_mode boolean NOT NULL DEFAULT false, deleted_at bigint, erasing_at bigint);
+
+CREATE INDEX orgs_deleted ON orgs (id) WHERE deleted_at IS NOT NULL;
 
 CREATE TABLE passkey_ceremonies (
 	hash bytea PRIMARY KEY,

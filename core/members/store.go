@@ -15,8 +15,8 @@ type OrgStore interface {
 	Org(ctx context.Context, orgID string) (core.Org, error)
 	// OrgBySlug returns an organization by its URL-safe name, which is unique.
 	OrgBySlug(ctx context.Context, slug string) (core.Org, error)
-	// OrgIDs returns the ids of all organizations, oldest first, for jobs that process each
-	// of them.
+	// OrgIDs returns the ids of all organizations except deleted ones, oldest first, for jobs
+	// that process each of them.
 	OrgIDs(ctx context.Context) ([]string, error)
 	// SetRateLimit sets the organization's limit in calls per minute; nil removes the limit.
 	SetRateLimit(ctx context.Context, orgID string, perMinute *int) error
@@ -36,9 +36,11 @@ type Store interface {
 	// for other transactions that have the lock. It fails with core.CodeNotFound for an
 	// unknown organization.
 	HoldMembers(ctx context.Context, orgID string) error
-	// MembershipsOf returns the memberships of a user, in order of the organizations' names.
+	// MembershipsOf returns the memberships of a user, in order of the organizations' names,
+	// those in deleted organizations last.
 	MembershipsOf(ctx context.Context, userID string) ([]Member, error)
-	// OrganizationsOf returns the organizations of a user, in order of their names.
+	// OrganizationsOf returns the organizations of a user, in order of their names, deleted
+	// ones last.
 	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
 	// AddMember makes a user a member with a role. It fails with core.CodeConflict if the
 	// user is a member already.

@@ -67,8 +67,10 @@ type SessionStore interface {
 type Memberships interface {
 	// Member fails with core.CodeNotFound if the user does not belong to the organization.
 	Member(ctx context.Context, orgID, userID string) (members.Member, error)
-	// MembershipsOf returns the memberships of a user, in order of the organizations' names.
+	// MembershipsOf returns the memberships of a user, in order of the organizations' names,
+	// those in deleted organizations last.
 	MembershipsOf(ctx context.Context, userID string) ([]members.Member, error)
-	// OrganizationsOf returns the organizations of a user, in order of their names.
+	// OrganizationsOf returns the organizations of a user, in order of their names, deleted
+	// ones last.
 	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
 }

@@ -13,7 +13,7 @@ func server() []Table {
 		{Name: "authorization_codes", Other: "hash org_id grant_id client_id redirect_uri challenge expires_at used_at"},
 		{Name: "denied_tokens", Other: "token_id expires_at"},
 		{Name: "handover_rates", Other: "org_id free_at"},
-		{Name: "orgs", Other: "id name slug tier retention_days rate_limit git_connected created_at require_second_factor platform_mode"},
+		{Name: "orgs", Other: "id name slug tier retention_days rate_limit git_connected created_at require_second_factor platform_mode deleted_at erasing_at"},
 		{Name: "processes", Other: "id beat_at role"},
 		{Name: "receiving_routes", Other: "domain org_id domain_id document removed_at version"},
 		{Name: "receiving_routing", Other: "id version"},

@@ -172,11 +172,25 @@ func TestVisitsOfNoContact(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storagetest.SQLite(t))
-	_, gone := linkFor(t, w.Links, otherOrg, unsubscribe.Recipient{ContactID: w.contact})
-	for name, token := range map[string]string{"no token": "", "no link": "x", "an organization that does not exist": gone} {
+	for name, token := range map[string]string{"no token": "", "no link": "x"} {
 		if v, err := w.Open(t.Context(), token); !core.IsNotFound(err) || v.OrgName != "" {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
+	}
+}
+
+// TestLinksOfErasedOrganizations checks that links in mail of an organization that was erased
+// open a visit, and that using them changes nothing and does not fail.
+func TestLinksOfErasedOrganizations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	_, token := linkFor(t, w.Links, otherOrg, unsubscribe.Recipient{ContactID: w.contact})
+	v, err := w.Open(t.Context(), token)
+	if err != nil || !v.IsGone || v.IsKnown || v.OrgName != "" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	if after, err := w.Unsubscribe.Unsubscribe(t.Context(), v); err != nil || !after.IsGone {
+		t.Errorf("unsubscribe: %+v, %v", after, err)
 	}
 }
 

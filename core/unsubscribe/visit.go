@@ -15,6 +15,8 @@ type Visit struct {
 	Token Token
 	// OrgName is the name of the organization that sent the mail.
 	OrgName string
+	// IsGone is true if the organization was erased. The visit then has only the token.
+	IsGone bool
 	// Language is the organization's language, such as "de"; "" for none.
 	Language string
 	// Email is the masked address of the recipient; "" if IsKnown is false.
@@ -69,14 +71,16 @@ func (v Visit) IsOut() bool {
 
 // Open returns what the recipient with this token sees. It changes nothing, and reads only
 // the database: mailbox providers and virus scanners open links too, and must not use up the
-// quota of the sending account. It fails with core.CodeNotFound if the token is invalid or
-// the organization does not exist.
+// quota of the sending account. It fails with core.CodeNotFound if the token is invalid.
 func (u *Unsubscribe) Open(ctx context.Context, token string) (Visit, error) {
 	t, ok := u.Links.Parse(token)
 	if !ok {
 		return Visit{}, core.NotFound("link")
 	}
 	org, err := u.Orgs.Org(ctx, t.OrgID)
+	if core.IsNotFound(err) {
+		return Visit{Token: t, IsGone: true}, nil
+	}
 	if err != nil {
 		return Visit{}, err
 	}

@@ -147,9 +147,15 @@ func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (co
 
 // visitor returns the signed-in person, if the person meets what the organization requires,
 // such as a second factor. If it returns false, it has written the response, such as a
-// redirect to the sign-in page.
+// redirect to the sign-in page. No access to a deleted organization can be granted.
 func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) (people.Visitor, bool) {
-	return p.login.AdmitTo(w, r, address(rawQuery))
+	v, ok := p.login.AdmitTo(w, r, address(rawQuery))
+	if ok && v.Org.IsDeleted() {
+		e := core.OrgDeleted(v.Org)
+		p.login.Refuse(w, r, http.StatusForbidden, e.Message, e.NextStep())
+		return people.Visitor{}, false
+	}
+	return v, ok
 }
 
 // checkClientAllowed reports whether the client may be approved in the person's

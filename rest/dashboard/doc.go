@@ -12,6 +12,7 @@
 //   - messages: the search of sent messages, the course of one message
 //   - developers: API keys, applications, granted access, how assistants connect
 //   - inboxes: temporary inboxes and their messages
+//   - closing: the export, deletion and restoring of the organization
 //   - organization: the sending account, channels, members, settings, the audit log
 //
 // Each room has its own routes, templates and interfaces. All rooms use the package frame,

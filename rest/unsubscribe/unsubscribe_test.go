@@ -105,6 +105,7 @@ func TestStates(t *testing.T) {
 		"a deleted topic":      {func(v *unsubscribe.Visit) { v.Token.Topic = "gone" }, []string{"no longer sends “gone”"}, []string{"Tea news"}, 1},
 		"no topics":            {func(v *unsubscribe.Visit) { v.Token.Topic, v.Topics = "", nil }, []string{"Unsubscribe from all emails?"}, []string{"No emails at all"}, 1},
 		"a contact that left":  {func(v *unsubscribe.Visit) { v.IsKnown, v.Email = false, "" }, []string{"You receive no emails from Northwind Tea"}, []string{"You receive no emails from Northwind Tea"}, 0},
+		"an erased sender":     {func(v *unsubscribe.Visit) { *v = unsubscribe.Visit{Token: v.Token, IsGone: true} }, []string{"no more emails from this sender"}, []string{"no more emails from this sender"}, 0},
 		"a test mail":          {func(v *unsubscribe.Visit) { v.Token.ContactID, v.IsKnown = "", false }, []string{"This link is from a test email"}, []string{"This link is from a test email"}, 0},
 		"German in Austria":    {func(v *unsubscribe.Visit) { v.Language = "de-AT" }, []string{`<html lang="de">`, "„Tea news“ abbestellen?"}, []string{"Ihre E-Mails von Northwind Tea"}, 1},
 		"no language":          {func(v *unsubscribe.Visit) { v.Language = "" }, []string{`<html lang="en">`}, []string{`<html lang="en">`}, 1},

@@ -67,6 +67,8 @@ func keyOf(of string, ofTopic bool) string {
 // a contact.
 func noContact(t texts, v unsubscribe.Visit) (page, bool) {
 	switch {
+	case v.IsGone:
+		return newPage(t, v, "gone", "gone_text"), true
 	case v.IsTest():
 		return newPage(t, v, "test", "test_text"), true
 	case !v.IsKnown:

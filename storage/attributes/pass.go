@@ -28,7 +28,7 @@ var (
 		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
 		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
 	passOf    = engine.RegisterPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
-	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
+	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes WHERE `+engine.NotDeleted("org_id")+` ORDER BY org_id`)
 	// advance stores the last contact that a pass over the contacts has processed. It
 	// changes no row if another process has restarted the pass.
 	advance = engine.Register("advance pass", `

@@ -76,6 +76,7 @@ var (
 	openBroadcasts = engine.Register("open broadcasts", `
 		SELECT org_id, id FROM broadcasts
 		WHERE paused NOT IN ('person', 'cannot_be_sent') AND (state = 'sending' OR state = 'scheduled' AND schedule_at <= $1)
+			AND `+engine.NotDeleted("org_id")+`
 		ORDER BY random() LIMIT $2`)
 )
 

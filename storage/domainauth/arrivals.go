@@ -31,7 +31,7 @@ const fileColumns = `org_id, id, domain_id, origin, name, message_id, sender, re
 
 var (
 	domainByToken = engine.RegisterPoint("domain by token of reports", `
-		SELECT org_id, id FROM domainauth_domains WHERE token = $1`)
+		SELECT org_id, id FROM domainauth_domains WHERE token = $1 AND `+engine.NotDeleted("org_id"))
 	knownReportDomains = engine.Register("known domains of reports", `
 		SELECT id FROM domainauth_domains WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	reportDomainName = engine.RegisterPoint("name of domain of reports", `
@@ -52,7 +52,7 @@ var (
 		ON CONFLICT DO NOTHING RETURNING id`)
 	claimReportFiles = engine.Register("claim files of reports", `
 		UPDATE domainauth_files SET attempts = attempts + 1, due_at = $1
-		WHERE (org_id, id) IN (SELECT f.org_id, f.id FROM domainauth_files AS f WHERE f.due_at <= $2 ORDER BY f.due_at, f.id LIMIT $3 /*pg FOR UPDATE SKIP LOCKED*/)
+		WHERE (org_id, id) IN (SELECT f.org_id, f.id FROM domainauth_files AS f WHERE f.due_at <= $2 AND `+engine.NotDeleted("f.org_id")+` ORDER BY f.due_at, f.id LIMIT $3 /*pg FOR UPDATE SKIP LOCKED*/)
 		RETURNING `+fileColumns)
 	putOffReportFile = engine.Register("put off file of reports", `
 		UPDATE domainauth_files SET due_at = $1 WHERE org_id = $2 AND id = $3 AND attempts = $4`)

@@ -29,7 +29,7 @@ const polledColumns = `org_id, id, domain, snapshot, measure_at, created_at`
 
 var (
 	domainsToPoll = engine.Register("domains to poll", `
-		SELECT `+polledColumns+` FROM domainauth_domains WHERE measure_at <= $1 ORDER BY measure_at, id LIMIT $2`)
+		SELECT `+polledColumns+` FROM domainauth_domains WHERE measure_at <= $1 AND `+engine.NotDeleted("org_id")+` ORDER BY measure_at, id LIMIT $2`)
 	domainToPoll = engine.RegisterPoint("domain to poll", `
 		SELECT `+polledColumns+` FROM domainauth_domains WHERE org_id = $1 AND id = $2`)
 	claimPoll = engine.Register("claim poll of domain", `

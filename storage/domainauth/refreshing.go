@@ -15,7 +15,7 @@ import (
 var (
 	domainsToRefresh = engine.Register("domains to refresh", `
 		SELECT org_id, id, domain FROM domainauth_domains
-		WHERE refresh_at <= $1 AND (refreshed_at IS NULL OR refreshed_at <= $2 OR refreshed_at > $1) ORDER BY refresh_at, id LIMIT $3`)
+		WHERE refresh_at <= $1 AND (refreshed_at IS NULL OR refreshed_at <= $2 OR refreshed_at > $1) AND `+engine.NotDeleted("org_id")+` ORDER BY refresh_at, id LIMIT $3`)
 	refDomain = engine.RegisterPoint("domain to refresh", `
 		SELECT org_id, id, domain FROM domainauth_domains WHERE org_id = $1 AND id = $2`)
 	claimRefresh = engine.Register("claim refresh of domain", `

@@ -44,7 +44,7 @@ var (
 	dueDigests = engine.Register("digests that are due", `
 		SELECT s.org_id, s.domain_id, d.domain, s.user_id, s.digest_at FROM domainauth_subscriptions AS s
 		JOIN domainauth_domains AS d ON d.org_id = s.org_id AND d.id = s.domain_id
-		WHERE s.digest_at <= $1 ORDER BY s.digest_at, s.org_id, s.domain_id, s.user_id LIMIT $2`)
+		WHERE s.digest_at <= $1 AND `+engine.NotDeleted("s.org_id")+` ORDER BY s.digest_at, s.org_id, s.domain_id, s.user_id LIMIT $2`)
 	moveDigest = engine.Register("move digest", `
 		UPDATE domainauth_subscriptions SET digest_at = $1 WHERE org_id = $2 AND domain_id = $3 AND user_id = $4 AND digest_at = $5`)
 	weekTotals = engine.Register("messages of a domain in a week", `
@@ -72,6 +72,7 @@ var (
 		SELECT d.org_id, d.id, d.domain FROM domainauth_domains AS d
 		JOIN (SELECT DISTINCT org_id, domain_id FROM domainauth_findings WHERE NOT announced) AS f ON f.org_id = d.org_id AND f.domain_id = d.id
 		WHERE NOT EXISTS (SELECT 1 FROM domainauth_notices AS n WHERE n.org_id = d.org_id AND n.domain_id = d.id AND n.kind = 'alert' AND n.day = $1)
+			AND `+engine.NotDeleted("d.org_id")+`
 		ORDER BY d.org_id, d.id LIMIT $2`)
 	// lockNews locks the domain on PostgreSQL. SQLite has one writer at a time.
 	lockNews = engine.Register("lock findings to announce", `
@@ -90,7 +91,7 @@ var (
 	forgetNotices = engine.Register("forget mails about a domain", `
 		DELETE FROM domainauth_notices WHERE org_id = $1 AND domain_id = $2 AND user_id = $3 AND day < $4 AND due_at IS NULL`)
 	dueNotices = engine.Register("mails about domains that are due", `
-		SELECT org_id, id FROM domainauth_notices WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2`)
+		SELECT org_id, id FROM domainauth_notices WHERE due_at <= $1 AND `+engine.NotDeleted("org_id")+` ORDER BY due_at, id LIMIT $2`)
 	openNotice = engine.RegisterPoint("open mail about a domain", `
 		SELECT n.id, n.org_id, n.domain_id, d.domain, n.user_id, n.kind, n.day, n.subject, n.plain, n.html, n.attempts, n.created_at FROM domainauth_notices AS n
 		JOIN domainauth_domains AS d ON d.org_id = n.org_id AND d.id = n.domain_id

@@ -101,3 +101,10 @@ func (db *DB) eachRow(ctx context.Context, from querier, c Composed, each func(*
 	}
 	return rows.Err()
 }
+
+// NotDeleted returns the condition that an organization was not deleted. column has its id.
+// Statements that work for all organizations have it, so that nothing happens for a deleted
+// one.
+func NotDeleted(column string) string {
+	return column + ` NOT IN (SELECT gone.id FROM orgs AS gone WHERE gone.deleted_at IS NOT NULL)`
+}

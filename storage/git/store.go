@@ -75,9 +75,9 @@ var (
 		ON CONFLICT DO NOTHING`)
 	decideProposal = engine.Register("decide git proposal", `
 		UPDATE git_proposals SET state = $1 WHERE org_id = $2 AND branch = $3 AND state = 'open'`)
-	connectedOrgs = engine.Register("organizations with a git connection", `SELECT org_id FROM git_connections ORDER BY org_id`)
+	connectedOrgs = engine.Register("organizations with a git connection", `SELECT org_id FROM git_connections WHERE `+engine.NotDeleted("org_id")+` ORDER BY org_id`)
 	orgsOf        = engine.Register("organizations of a git repository", `
-		SELECT org_id FROM git_connections WHERE kind = 'github' AND installation = $1 AND (CAST($2 AS text) = '' OR lower(location) = lower($2)) ORDER BY org_id`)
+		SELECT org_id FROM git_connections WHERE kind = 'github' AND installation = $1 AND (CAST($2 AS text) = '' OR lower(location) = lower($2)) AND `+engine.NotDeleted("org_id")+` ORDER BY org_id`)
 )
 
 // released has the statements that make all definitions of the repository managed ones. An archived

@@ -16,7 +16,11 @@ var _ handover.LimitStore = LimitStore{}
 func NewLimitStore(db *engine.DB) LimitStore { return LimitStore{db} }
 
 var (
-	mailStop  = engine.RegisterPoint("stop of all mail", `SELECT stopped_at, stopped_by FROM handover_stops WHERE org_id = $1`)
+	// mailStop selects the stop that a person set, or the deletion of the organization, which
+	// stops all mail too.
+	mailStop = engine.RegisterPoint("stop of all mail", `
+		SELECT stopped_at, stopped_by FROM handover_stops WHERE org_id = $1
+		UNION ALL SELECT deleted_at AS stopped_at, 'mailhelm' AS stopped_by FROM orgs WHERE id = $1 AND deleted_at IS NOT NULL`)
 	stopMail  = engine.Register("stop all mail", `INSERT INTO handover_stops (org_id, stopped_at, stopped_by) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`)
 	startMail = engine.Register("end stop of all mail", `DELETE FROM handover_stops WHERE org_id = $1`)
 

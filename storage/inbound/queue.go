@@ -28,7 +28,7 @@ var (
 		ON CONFLICT DO NOTHING`)
 	claimReceived = engine.Register("claim received mail", `
 		UPDATE received_mail SET attempts = attempts + 1, due_at = $1
-		WHERE (org_id, id) IN (SELECT r.org_id, r.id FROM received_mail AS r WHERE r.due_at <= $2 ORDER BY r.due_at, r.id LIMIT $3 /*pg FOR UPDATE SKIP LOCKED*/)
+		WHERE (org_id, id) IN (SELECT r.org_id, r.id FROM received_mail AS r WHERE r.due_at <= $2 AND `+engine.NotDeleted("r.org_id")+` ORDER BY r.due_at, r.id LIMIT $3 /*pg FOR UPDATE SKIP LOCKED*/)
 		RETURNING `+taskColumns)
 	deleteReceived = engine.Register("delete received mail", `
 		DELETE FROM received_mail

@@ -66,7 +66,7 @@ var (
 			WHERE org_id = $1 AND ends_at > $2 AND (restriction = '' OR NOT $3) AND (CAST($4 AS bytetext) = '' OR caller = $4) AND (CAST($5 AS bytetext) = '' OR account_ref = $5)
 			ORDER BY ends_at DESC LIMIT $6) AS last`)
 	inboxByAddress = engine.RegisterPoint("inbox by address", `
-		SELECT org_id, id FROM inboxes WHERE local_part = $1`)
+		SELECT org_id, id FROM inboxes WHERE local_part = $1 AND `+engine.NotDeleted("org_id"))
 )
 
 // inboxRow is a row of inboxes with the pull link that was made with it.

@@ -24,7 +24,7 @@ var (
 		SELECT `+inboxColumns+` FROM inbox_tokens AS t
 		JOIN inboxes AS i ON i.org_id = t.org_id AND i.id = t.inbox_id
 		JOIN inbox_tokens AS f ON f.org_id = i.org_id AND f.inbox_id = i.id AND f.id = i.token_id
-		WHERE t.hash = $1 AND t.revoked_at IS NULL AND i.deleted_at IS NULL`)
+		WHERE t.hash = $1 AND t.revoked_at IS NULL AND i.deleted_at IS NULL AND `+engine.NotDeleted("i.org_id"))
 )
 
 // ended is what is appended to the hash of a link that no longer works.

@@ -26,14 +26,15 @@ var (
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 AND user_id = $2`)
 	membersOfOrg = engine.Register("members of an organization", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 ORDER BY created_at, user_id`)
-	// membershipsOf selects the memberships of a user, sorted by name of the organization.
+	// membershipsOf selects the memberships of a user, sorted by name of the organization, those
+	// in deleted organizations last.
 	// The cast makes both engines compare names by their bytes.
 	membershipsOf = engine.Register("memberships of a user", `
 		SELECT m.org_id, m.user_id, m.role, m.permissions FROM members AS m JOIN orgs AS o ON o.id = m.org_id
-		WHERE m.user_id = $1 ORDER BY lower(CAST(o.name AS bytetext)), o.id`)
+		WHERE m.user_id = $1 ORDER BY CASE WHEN o.deleted_at IS NULL THEN 0 ELSE 1 END, lower(CAST(o.name AS bytetext)), o.id`)
 	organizationsOf = engine.Register("organizations of a user", `
 		SELECT `+orgColumns+` FROM orgs WHERE id IN (SELECT m.org_id FROM members AS m WHERE m.user_id = $1)
-		ORDER BY lower(CAST(name AS bytetext)), id`)
+		ORDER BY CASE WHEN deleted_at IS NULL THEN 0 ELSE 1 END, lower(CAST(name AS bytetext)), id`)
 	// setMember inserts a membership or replaces its role and permissions. It keeps the time
 	// at which the member joined.
 	setMember = engine.Register("set member", `

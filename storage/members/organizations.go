@@ -10,8 +10,7 @@ import (
 // orgStore is [members.OrgStore].
 type orgStore struct{ db *engine.DB }
 
-// orgRow has the fields of core.Org in the same order, so that an orgRow converts to a
-// core.Org. RateLimit is the allowed number of API calls per minute; nil means no limit.
+// orgRow is a row of orgs. RateLimit is the allowed number of API calls per minute; nil means no limit.
 type orgRow struct {
 	ID            string `db:"id"`
 	Name          string `db:"name"`
@@ -23,24 +22,34 @@ type orgRow struct {
 
 	RequireSecondFactor bool `db:"require_second_factor"`
 	PlatformMode        bool `db:"platform_mode"`
+
+	DeletedAt *engine.Time `db:"deleted_at"`
 }
 
-func (r orgRow) org() core.Org { return core.Org(r) }
+func (r orgRow) org() core.Org {
+	return core.Org{
+		ID: r.ID, Name: r.Name, Slug: r.Slug, Tier: r.Tier, RetentionDays: r.RetentionDays, RateLimit: r.RateLimit, GitConnected: r.GitConnected,
+		RequireSecondFactor: r.RequireSecondFactor, PlatformMode: r.PlatformMode, DeletedAt: engine.OptionalTime(r.DeletedAt),
+	}
+}
 
-// orgColumns lists the columns in the order of the fields of orgRow.
-const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected, require_second_factor,
-	platform_mode`
+const (
+	// insertedColumns lists the columns in the order of the parameters of insertOrg.
+	insertedColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected, require_second_factor, platform_mode`
+	// orgColumns lists the columns of an orgRow.
+	orgColumns = insertedColumns + `, deleted_at`
+)
 
 var (
 	// insertOrg inserts an organization. It changes nothing if an organization with the id
 	// or the slug exists.
 	insertOrg = engine.Register("insert org", `
-		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		INSERT INTO orgs (`+insertedColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
 	orgByID   = engine.RegisterPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
 	orgBySlug = engine.RegisterPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
-	// orgIDs selects all organizations, oldest first, for periodic jobs.
-	orgIDs = engine.Register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
+	// orgIDs selects all organizations except deleted ones, oldest first, for periodic jobs.
+	orgIDs = engine.Register("org ids", `SELECT id FROM orgs WHERE deleted_at IS NULL ORDER BY created_at, id`)
 	// setOrgSettings changes the name, the requirement of a second factor and the platform
 	// mode. In platform mode, temporary inboxes are counted separately for each account of
 	// the organization's customers.

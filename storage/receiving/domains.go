@@ -55,7 +55,7 @@ var (
 			AND NOT EXISTS (SELECT 1 FROM receiving_messages AS o
 				WHERE o.org_id = receiving_contents.org_id AND o.message_id = receiving_contents.message_id AND o.domain_id <> $3)`)
 	domainsToCheck = engine.Register("receiving domains to check", `
-		SELECT `+domainColumns+` FROM receiving_domains WHERE check_at <= $1 ORDER BY check_at, id LIMIT $2`)
+		SELECT `+domainColumns+` FROM receiving_domains WHERE check_at <= $1 AND `+engine.NotDeleted("org_id")+` ORDER BY check_at, id LIMIT $2`)
 )
 
 // domainRow is a row of receiving_domains.

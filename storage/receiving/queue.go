@@ -20,7 +20,7 @@ var (
 		SELECT org_id, id FROM (
 			SELECT d.org_id, d.id, d.served_at, row_number() OVER (PARTITION BY d.org_id ORDER BY d.served_at, d.id) AS place
 			FROM receiving_domains AS d
-			WHERE d.webhook_url <> '' AND d.deleted_at IS NULL AND d.slow = $1 AND d.leased_until <= $2
+			WHERE d.webhook_url <> '' AND d.deleted_at IS NULL AND d.slow = $1 AND d.leased_until <= $2 AND `+engine.NotDeleted("d.org_id")+`
 				AND EXISTS (SELECT 1 FROM receiving_deliveries AS w WHERE w.org_id = d.org_id AND w.domain_id = d.id AND w.due_at <= $3)
 		) AS due ORDER BY place, served_at, org_id, id LIMIT $4`)
 	leaseWebhook = engine.Register("lease webhook of receiving domain", `

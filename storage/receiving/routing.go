@@ -22,7 +22,7 @@ const changeColumns = `org_id, id, domain, revision, deleted_at IS NOT NULL AS d
 
 var (
 	changedDomains = engine.Register("changed receiving domains", `
-		SELECT org_id, id FROM receiving_domains WHERE publish_at <= $1 ORDER BY publish_at, id LIMIT $2`)
+		SELECT org_id, id FROM receiving_domains WHERE publish_at <= $1 AND `+engine.NotDeleted("org_id")+` ORDER BY publish_at, id LIMIT $2`)
 	changeOfDomain = engine.RegisterPoint("change of receiving domain", `
 		SELECT `+changeColumns+` FROM receiving_domains WHERE org_id = $1 AND id = $2 AND publish_at IS NOT NULL`)
 	// lockChange locks the domain on PostgreSQL, so that one process at a time publishes it.

@@ -55,7 +55,7 @@ var (
 	allKeys = engine.Register("site keys of all organizations", `
 		SELECT k.org_id, k.hash, k.expires_at, CASE WHEN o.org_id IS NULL THEN FALSE ELSE TRUE END AS off
 		FROM site_keys AS k LEFT JOIN sites_off AS o ON o.org_id = k.org_id
-		WHERE k.expires_at IS NULL OR k.expires_at > CAST($1 AS bigint)`)
+		WHERE (k.expires_at IS NULL OR k.expires_at > CAST($1 AS bigint)) AND `+engine.NotDeleted("k.org_id"))
 	// addCounts needs its rows in the order of the primary key, so that concurrent additions
 	// lock rows in the same order.
 	addCounts = engine.Register("add site counts", `

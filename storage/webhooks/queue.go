@@ -16,7 +16,7 @@ var (
 		SELECT org_id, id FROM (
 			SELECT e.org_id, e.id, e.served_at, row_number() OVER (PARTITION BY e.org_id ORDER BY e.served_at, e.id) AS place
 			FROM webhook_endpoints AS e
-			WHERE e.enabled AND e.deleted_at IS NULL AND e.slow = $1
+			WHERE e.enabled AND e.deleted_at IS NULL AND e.slow = $1 AND `+engine.NotDeleted("e.org_id")+`
 				AND EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.org_id = e.org_id AND d.endpoint_id = e.id AND d.due_at <= $2)
 				AND (SELECT count(*) FROM webhook_deliveries AS d
 					WHERE d.org_id = e.org_id AND d.endpoint_id = e.id AND d.state = 'sending' AND d.due_at > $3) < $4

@@ -31,7 +31,7 @@ var (
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
 			WHERE named.org_id = $1 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
 		WHERE c.org_id = $1 AND c.email_key = v ->> 'contact' AND `+someWait)
-	touchedOrgs   = db.Register("organizations with touched contacts", `SELECT DISTINCT org_id FROM workflow_touched LIMIT $1`)
+	touchedOrgs   = db.Register("organizations with touched contacts", `SELECT DISTINCT org_id FROM workflow_touched WHERE `+db.NotDeleted("org_id")+` LIMIT $1`)
 	touchedFirst  = db.Register("touched contacts of workflows", `SELECT id, contact_id FROM workflow_touched WHERE org_id = $1 ORDER BY id LIMIT $2 /*pg FOR UPDATE SKIP LOCKED*/`)
 	forgetTouched = db.Register("forget touched contacts", `
 		DELETE FROM workflow_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)

@@ -39,6 +39,7 @@ var (
 	openSends = db.Register("open sends of workflows", `
 		SELECT s.org_id, s.id FROM workflow_sends AS s
 		WHERE (SELECT m.id FROM workflow_mails AS m WHERE m.org_id = s.org_id AND m.send_id = s.id AND m.state = 'pending' ORDER BY m.id LIMIT 1) IS NOT NULL
+			AND `+db.NotDeleted("s.org_id")+`
 		ORDER BY random() LIMIT $1`)
 	sendByID = db.RegisterPoint("send of a workflow", `
 		SELECT `+sendColumns+` FROM workflow_sends AS s JOIN workflows AS w ON w.org_id = s.org_id AND w.id = s.workflow_id WHERE s.org_id = $1 AND s.id = $2`)

@@ -29,6 +29,7 @@ var (
 		WHERE w.open AND (w.closing OR w.backfill <> '' OR w.trigger_kind = 'date' AND w.swept_until <= $1
 			OR (SELECT r.wake_at FROM workflow_runs AS r WHERE r.org_id = w.org_id AND r.workflow_id = w.id AND r.wake_at <= $2 ORDER BY r.wake_at LIMIT 1) IS NOT NULL
 			OR (SELECT e.id FROM workflow_entries AS e WHERE e.org_id = w.org_id AND e.workflow_id = w.id ORDER BY e.id LIMIT 1) IS NOT NULL)
+			AND `+db.NotDeleted("w.org_id")+`
 		ORDER BY random() LIMIT $3`)
 	dueRuns = db.Register("due runs", `
 		SELECT `+runColumns+` FROM workflow_runs AS r

@@ -6,14 +6,16 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	closingstore "github.com/mailhelm/mailhelm/storage/closing"
 )
 
-// OrgCommands is `mailhelm admin org`. No command deletes an organization.
+// OrgCommands is `mailhelm admin org`.
 type OrgCommands struct {
 	Create         orgCreate         `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
 	List           orgList           `cmd:"" help:"List the organizations."`
@@ -23,6 +25,8 @@ type OrgCommands struct {
 	MailStorage    orgMailStorage    `cmd:"" name:"mail-storage" help:"Choose and test where received mail of an organization is stored."`
 	DisableInboxes orgDisableInboxes `cmd:"" help:"Refuse new temporary inboxes of an organization. Live ones stay until they expire."`
 	EnableInboxes  orgEnableInboxes  `cmd:"" help:"Allow new temporary inboxes of an organization again."`
+	Delete         orgDelete         `cmd:"" help:"Export and delete an organization. It can be restored for seven days."`
+	Restore        orgRestore        `cmd:"" help:"Restore a deleted organization, within seven days."`
 	SetLimit       orgSetLimit       `cmd:"" help:"Set or remove the limit of calls per minute."`
 }
 
@@ -55,11 +59,14 @@ type orgJSON struct {
 
 	RequireSecondFactor bool `json:"require_second_factor"`
 	PlatformMode        bool `json:"platform_mode"`
+
+	// DeletedAt is missing unless the organization was deleted.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 }
 
 // newOrgJSON returns the form in which --json prints an organization.
 func newOrgJSON(o core.Org) orgJSON {
-	return orgJSON{o.ID, o.Slug, o.Name, o.Tier, o.RetentionDays, o.RateLimit, o.RequireSecondFactor, o.PlatformMode}
+	return orgJSON{o.ID, o.Slug, o.Name, o.Tier, o.RetentionDays, o.RateLimit, o.RequireSecondFactor, o.PlatformMode, o.DeletedAt}
 }
 
 // printOrg prints one organization, as JSON with --json and otherwise as a table.
@@ -167,13 +174,18 @@ func seedAccount(ctx context.Context, s *installation.Session, orgID string) err
 // orgList is `mailhelm admin org list`.
 type orgList struct{ installation.Target }
 
-// Run lists all organizations of the installation.
+// Run lists all organizations of the installation, deleted ones last.
 func (c *orgList) Run(p *cli.Program) error {
 	return c.With(p, func(ctx context.Context, s *installation.Session) error {
 		ids, err := s.DB.Orgs().OrgIDs(ctx)
 		if err != nil {
 			return err
 		}
+		deleted, err := closingstore.NewOrgStore(s.DB.DB).DeletedOrgs(ctx, s.Config.Clock())
+		if err != nil {
+			return err
+		}
+		ids = append(ids, deleted...)
 		orgs := make([]core.Org, 0, len(ids))
 		for _, id := range ids {
 			org, err := s.DB.Orgs().Org(ctx, id)
@@ -182,8 +194,8 @@ func (c *orgList) Run(p *cli.Program) error {
 			}
 			orgs = append(orgs, org)
 		}
-		return installation.PrintList(s, "organizations", []string{"SLUG", "NAME", "TIER", "LIMIT", "ID"}, orgs, func(org core.Org) (orgJSON, []string) {
-			return newOrgJSON(org), []string{org.Slug, org.Name, org.Tier, limitText(org.RateLimit), org.ID}
+		return installation.PrintList(s, "organizations", []string{"SLUG", "NAME", "TIER", "LIMIT", "ID", "DELETED"}, orgs, func(org core.Org) (orgJSON, []string) {
+			return newOrgJSON(org), []string{org.Slug, org.Name, org.Tier, limitText(org.RateLimit), org.ID, installation.Instant(org.DeletedAt)}
 		})
 	})
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/bearer"
+	"github.com/mailhelm/mailhelm/core/bundles"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/closing"
 	corecontacts "github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages/silence"
@@ -29,6 +31,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/assets"
 	"github.com/mailhelm/mailhelm/rest/dashboard/audience"
 	"github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
+	closingpages "github.com/mailhelm/mailhelm/rest/dashboard/closing"
 	"github.com/mailhelm/mailhelm/rest/dashboard/contacts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
@@ -54,6 +57,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/webhooks"
 	"github.com/mailhelm/mailhelm/rest/dashboard/workflows"
 	"github.com/mailhelm/mailhelm/rest/ingest"
+	closingstore "github.com/mailhelm/mailhelm/storage/closing"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
@@ -88,6 +92,12 @@ func newDashboard(
 	b.add(b.home())
 	b.add(b.developers(principals))
 	b.add(inboxes.New(around, inboxes.Config{Attachments: domains.Inboxes}))
+	b.add(closingpages.New(around, closingpages.Config{
+		Organizations: closing.Organizations{
+			Store: closingstore.NewOrgStore(s.db.DB), Orgs: s.db.Orgs(), Members: s.db.Members(), Audit: s.db.Audit(), Transactor: s.db, Clock: cfg.Clock, Forget: principals.ForgetOrg,
+		},
+		Rows: closingstore.NewExportStore(s.db.DB), Definitions: bundles.Files(s.db.Bundles()),
+	}))
 	b.add(webhooks.New(around, newWebhooks(cfg, s)))
 	b.add(sitepages.New(b.around, sitepages.Config{Settings: s.site.Settings, Changed: s.site.Changed, APIURL: public.API}))
 	b.add(repository.New(around, repository.Config{Settings: s.repository.Settings, GitHub: s.app.PathOf(githubpages.Path), Definitions: parts.Definitions(s.db.Bundles()), Promote: s.repository.Proposals.Promote}))

@@ -10,15 +10,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/closing"
 	"github.com/mailhelm/mailhelm/core/contactimport"
 	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/receiving"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/senders"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
+	closingstore "github.com/mailhelm/mailhelm/storage/closing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -69,6 +72,12 @@ func startJobs(
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
+	engine.AddWorker(queue, closing.Eraser{
+		Store: closingstore.NewOrgStore(s.db.DB), Orgs: s.db.Orgs(), Account: s.account.Erase, Clock: cfg.Clock, Log: cfg.Log,
+		Objects: func(ctx context.Context, orgID string) error {
+			return objects.EraseAll(ctx, s.incoming.Stores, s.db.MailBuckets(s.master), orgID, cfg.Clock())
+		},
+	}.Worker())
 	engine.AddWorker(queue, domains.Senders.Worker())
 	engine.AddWorker(queue, senders.ForgetWorker(s.db.VerifiedSenders(), s.db.SenderStarts(), s.db.Orgs().OrgIDs, cfg.Clock))
 	s.signIn(cfg, public).AddWorkers(queue)

@@ -6,8 +6,15 @@ import "net/http"
 // save under this name. The name must not contain quotation marks. Caches must not store the
 // file, because it has records of the organization.
 func BeginCSV(w http.ResponseWriter, name string) {
+	begin(w, name, "text/csv; charset=utf-8")
+}
+
+// BeginZip is [BeginCSV] for a zip archive.
+func BeginZip(w http.ResponseWriter, name string) { begin(w, name, "application/zip") }
+
+func begin(w http.ResponseWriter, name, contentType string) {
 	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Type", contentType)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

@@ -17,6 +17,9 @@ import (
 // again. One of the rooms has it.
 const StopPath = Path + "/stop-mail"
 
+// DeletedPath is the page of a deleted organization. One of the rooms has it.
+const DeletedPath = Path + "/organization-deleted"
+
 // Path is the path below which all pages of the dashboard are.
 const Path = "/dashboard"
 
@@ -45,6 +48,9 @@ type Site interface {
 	// redirect to the page that asks for the second factor. From that page the browser
 	// returns to next, a path of this host.
 	Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool
+	// Identify checks that the visitor has proven a second factor in the last ten minutes or,
+	// without one, has signed in in the last ten minutes. Its answers are those of Confirm.
+	Identify(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool
 	// Show writes a page that ParsePage returned, with this status, title and data.
 	Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any)
 	// Refuse writes a page: heading says what is wrong, text what to do.

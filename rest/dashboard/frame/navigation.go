@@ -58,7 +58,7 @@ type link struct {
 func (f *Frame) navigation(r *http.Request, v people.Visitor) (nav, error) {
 	n := nav{Org: v.Org, User: v.User, Here: f.areaOf(r.URL.Path).Path, Security: SecurityPath, Docs: f.DocsURL}
 	for _, a := range f.Areas {
-		if a.Needs != "" && !v.Member.Has(a.Needs) {
+		if v.Org.IsDeleted() || a.Needs != "" && !v.Member.Has(a.Needs) {
 			continue
 		}
 		l := link{Path: a.Path, Name: a.Name, Key: a.Key}

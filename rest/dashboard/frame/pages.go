@@ -122,7 +122,7 @@ func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v people.Visitor, s
 		return
 	}
 	data := layout{Nav: around, Head: p.headOf(r, s), Notice: s.Notice, Problem: s.Problem, Data: s.Data}
-	if p.MailStopped != nil {
+	if p.MailStopped != nil && !v.Org.IsDeleted() {
 		if data.Stopped, err = p.MailStopped(r.Context(), v.Org.ID); err != nil {
 			p.Site.Fail(w, r, err)
 			return

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"net/http"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 )
@@ -21,6 +22,9 @@ type Route struct {
 	Needs members.Permission
 	// AlsoNeeds are further permissions that handlers of the page check for parts of it.
 	AlsoNeeds []members.Permission
+	// Deleted admits the visitors of a deleted organization too. All other pages lead them to
+	// the page [DeletedPath].
+	Deleted bool
 	// Get must not change data. A method whose handler is nil is answered with 405.
 	Get, Post Handler
 	// MaxForm is the maximum size of the form that Post handles, in bytes, if it is larger than
@@ -59,25 +63,26 @@ func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 func (p *Pages) handler(r Route) http.Handler {
 	methods := map[string]http.HandlerFunc{}
 	if r.Get != nil {
-		methods[http.MethodGet] = p.admit(r.Needs, r.Get)
+		methods[http.MethodGet] = p.admit(r, r.Get)
 	}
 	if r.Post != nil && r.MaxForm > 0 {
-		methods[http.MethodPost] = p.admit(r.Needs, p.readLargeForm(p.checkToken(r.Post)))
+		methods[http.MethodPost] = p.admit(r, p.readLargeForm(p.checkToken(r.Post)))
 		return p.Site.ProtectUpload(methods, r.MaxForm)
 	}
 	if r.Post != nil {
-		methods[http.MethodPost] = p.admit(r.Needs, p.checkToken(r.Post))
+		methods[http.MethodPost] = p.admit(r, p.checkToken(r.Post))
 	}
 	if r.Upload != nil {
-		methods[http.MethodPost] = p.admit(r.Needs, p.readUpload(r.Upload))
+		methods[http.MethodPost] = p.admit(r, p.readUpload(r.Upload))
 		return p.Site.ProtectUpload(methods, r.MaxUpload)
 	}
 	return p.Site.Protect(methods)
 }
 
-// admit returns a handler that calls next for signed-in visitors with the permission. Other
-// visitors are redirected to the sign-in page or refused.
-func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
+// admit returns a handler that calls next for signed-in visitors with the permission of the
+// route. Other visitors are redirected to the sign-in page or refused.
+func (p *Pages) admit(route Route, next Handler) http.HandlerFunc {
+	needs := route.Needs
 	return func(w http.ResponseWriter, r *http.Request) {
 		allowScript(w)
 		v, ok := p.Site.Admit(w, r)
@@ -88,6 +93,10 @@ func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 			p.Fail(w, r, v, err)
 			return
 		}
+		if v.Org.IsDeleted() && !route.Deleted {
+			p.refuseDeleted(w, r, v)
+			return
+		}
 		if needs != "" && !v.Member.Has(needs) {
 			p.Refuse(w, r, v, http.StatusForbidden, "Permission missing",
 				"You need the permission "+string(needs)+" in "+v.Org.Name+". Ask a member who may manage members.")
@@ -95,4 +104,15 @@ func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 		}
 		next(w, r, v)
 	}
+}
+
+// refuseDeleted answers a request for a page of a deleted organization. It redirects to the page
+// that says so; a form is refused.
+func (p *Pages) refuseDeleted(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		SeeOther(w, DeletedPath)
+		return
+	}
+	e := core.OrgDeleted(v.Org)
+	p.Refuse(w, r, v, http.StatusForbidden, e.Message, "Nothing was changed. "+e.NextStep())
 }

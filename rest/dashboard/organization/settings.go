@@ -21,6 +21,9 @@ type settingsPage struct {
 	MayRequire bool
 	Security   string
 	Org        core.Org
+	// MayDelete is true for owners. DeletePath is the page that deletes the organization.
+	MayDelete  bool
+	DeletePath string
 }
 
 // settingsNotices are the messages that the page of settings shows after a change. A key is
@@ -39,7 +42,7 @@ func (h settingsHandlers) showSettings(w http.ResponseWriter, r *http.Request, v
 func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, shown, s members.Settings, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "settings", Title: "Settings", Notice: settingsNotices.NoticeOf(r), Problem: problem, Data: settingsPage{
 		Form: frame.FormTo(v, SettingsPath), Settings: s, Shown: shown, MayRequire: v.Org.RequireSecondFactor || provenFactor(v),
-		Security: frame.SecurityPath, Org: v.Org,
+		Security: frame.SecurityPath, Org: v.Org, MayDelete: v.Member.Role == members.Owner, DeletePath: frame.Path + "/delete-organization",
 	}})
 }
 

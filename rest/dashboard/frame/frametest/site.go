@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // Site is a frame.Site for tests. It treats Visitor as signed in, asks for no second
@@ -15,6 +16,8 @@ import (
 type Site struct {
 	Visitor people.Visitor
 	Uploads int // the number of calls of AllowUpload
+	// Unidentified says that the visitor did not prove the identity lately.
+	Unidentified bool
 }
 
 // ParsePage parses template files. One of them must define "content".
@@ -67,6 +70,15 @@ func (s *Site) Admit(http.ResponseWriter, *http.Request) (people.Visitor, bool) 
 
 // Confirm returns true without a check: the visitor may continue without a second factor.
 func (*Site) Confirm(http.ResponseWriter, *http.Request, people.Visitor, string) bool { return true }
+
+// Identify returns true without a check, unless Unidentified is set. It then redirects to the
+// path "/login/confirm".
+func (s *Site) Identify(w http.ResponseWriter, _ *http.Request, _ people.Visitor, _ string) bool {
+	if s.Unidentified {
+		frame.SeeOther(w, "/login/confirm")
+	}
+	return !s.Unidentified
+}
 
 // Show writes the title and the content of a page.
 func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
