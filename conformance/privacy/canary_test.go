@@ -242,10 +242,10 @@ func mentioning(dump map[string][]string, texts ...string) []string {
 	return found
 }
 
-// objects notes the objects that are deleted.
-type objects struct{ deleted []string }
+// deletedObjects notes the objects that are deleted.
+type deletedObjects struct{ deleted []string }
 
-func (o *objects) DeleteObjects(_ context.Context, _, _ string, keys []string) error {
+func (o *deletedObjects) DeleteObjects(_ context.Context, _, _ string, keys []string) error {
 	o.deleted = append(o.deleted, keys...)
 	return nil
 }

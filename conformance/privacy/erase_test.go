@@ -26,7 +26,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type world struct {
 	planted
 	*privacy.Privacy
-	objects             *objects
+	objects             *deletedObjects
 	journal             *journal
 	account             string // the file of the simulated account
 	erased, kept, other canary
@@ -35,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T, db *storage.DB) *world {
 	t.Helper()
 	org, foreign := core.NewID(), core.NewID()
-	w := &world{planted: newPlanted(t, db), objects: &objects{}, journal: &journal{}, account: filepath.Join(t.TempDir(), "account.db")}
+	w := &world{planted: newPlanted(t, db), objects: &deletedObjects{}, journal: &journal{}, account: filepath.Join(t.TempDir(), "account.db")}
 	w.erased, w.kept, w.other = newCanary(org, "alpha"), newCanary(org, "bravo"), newCanary(foreign, "alpha")
 	w.other.marker = "zyx-other"
 	account, err := simulator.Open(w.account, simulator.Options{})
