@@ -84,6 +84,32 @@ func TestSyncFollowsTheAccount(t *testing.T) {
 	})
 }
 
+// TestSyncLeavesOutErasedAddresses checks that a sync creates no contact for the address of an
+// erased person, which another program has put on the account's contact list again.
+func TestSyncLeavesOutErasedAddresses(t *testing.T) {
+	t.Parallel()
+	storagetest.Once(t, func(t *testing.T, db *storage.DB) {
+		w := contactstest.New(t, db)
+		for _, email := range []string{"erased@example.com", "stranger@example.com"} {
+			if err := w.Account.PutContact(t.Context(), w.Org.ID, sending.Contact{Email: email}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Sync.ErasedAddresses = func(_ context.Context, _ string, emails []string) (map[string]bool, error) {
+			if len(emails) != 2 {
+				t.Errorf("asked about %q", emails)
+			}
+			return map[string]bool{"erased@example.com": true}, nil
+		}
+		if _, err := w.Sync.Run(t.Context(), w.Org.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := contactstest.Emails(w.Want(t, "contacts_list", `{}`)); !slices.Equal(got, []string{"stranger@example.com"}) {
+			t.Errorf("the contacts are %q", got)
+		}
+	})
+}
+
 // TestOneFailingOrganizationDoesNotHoldUpTheOthers checks that the job syncs the other
 // organizations when one fails. The first organization that the job visits fails; the order
 // of the visits is random.
