@@ -28,13 +28,17 @@ func TestLargeTablesAreReadByMoreThanTheOrganization(t *testing.T) {
 	// first row that matches, or are of the hourly sweep, which looks up many messages of inboxes
 	// that live for an hour.
 	whole := []string{
-		"count drop-out of activity property", "known messages of inboxes", "last change of undeliverable", "names of activities", "pass progress", "value stands",
+		"count drop-out of activity property", "delete other spellings of a recipient", "erased contact leaves segments", "known messages of inboxes", "last change of undeliverable", "names of activities", "pass progress", "value stands",
 	}
 	seen := 0
 	for _, s := range engine.Statements() {
 		// Counting and erasing an organization, and counting its export, reads each row. A batch of an
 		// erasing stops at its limit.
 		if strings.HasSuffix(s.Name(), " of an organization") || strings.HasPrefix(s.Name(), "count export of ") {
+			continue
+		}
+		// Exporting and erasing a person is rare, and finds addresses in any spelling.
+		if strings.Contains(s.Name(), " of a person in ") || strings.HasPrefix(s.Name(), "erase person from ") || strings.HasPrefix(s.Name(), "addresses in ") {
 			continue
 		}
 		reads := wholeOrganization.FindString(storagetest.Plan(t, db, s))

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +135,7 @@ func administered(t *testing.T, s shell, port int) []string {
 	run("production deny", "", "org_id status", "acme")
 	administeredHook(run)
 	administeredMail(s, org, run)
+	administeredPersons(s, run)
 	run("log-level", "", "level until", "debug", "--for", "1m")
 	run("audit list", "events", auditMembers, "acme")
 	return ran
@@ -149,6 +152,36 @@ func administeredHook(run func(command, list, members string, arguments ...strin
 	run("webhook deliveries", "deliveries", deliveryMembers, "acme", hook)
 	run("webhook resend", "", deliveryMembers, "acme", hook, delivery)
 	run("webhook delete", "", "deleted", "acme", hook)
+}
+
+// administeredPersons runs the commands that export, disable and delete people and organizations.
+func administeredPersons(s shell, run func(command, list, members string, arguments ...string) map[string]any) {
+	s.t.Helper()
+	folder := s.t.TempDir()
+	const closed = "api_keys api_keys_revoked email grants_revoked id last_owner_of sessions_ended"
+	run("user disable", "", closed+" disabled_at", "bob@example.com")
+	run("user enable", "", "disabled_at email id", "bob@example.com")
+	run("user delete", "", closed+" tables", "bob@example.com")
+	writeContact(s, "erin@example.com,true\n")
+	run("person export", "", "files org_id rows", "acme", "erin@example.com", "--output", filepath.Join(folder, "erin"))
+	run("person erase", "", "account_contact account_suppressed dry_run org_id refuses tables", "acme", "erin@example.com", "--confirm", "erin@example.com")
+	run("person allow", "", "allowed org_id", "acme", "erin@example.com")
+	s.mustRun("org", "create", "closing")
+	run("org delete", "", "deleted_at erase_at export exported id slug", "closing", "--yes", "--export", filepath.Join(folder, "closing.zip"))
+	run("org restore", "", "deleted_at erase_at id slug", "closing")
+}
+
+// writeContact imports a contact of the organization acme from a file with a row, of an address
+// and whether it opted out of all mail.
+func writeContact(s shell, row string) {
+	s.t.Helper()
+	file := filepath.Join(s.t.TempDir(), "people.csv")
+	if err := os.WriteFile(file, []byte("email,unsubscribe_all\n"+row), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if sum, r := importContacts(s.t, s, file, "--org", "acme"); sum["created"] != 1.0 {
+		s.t.Fatalf("%v %s", sum, r.stderr)
+	}
 }
 
 // administeredMail runs the commands about received mail of the organization acme.
@@ -203,7 +236,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			"oauth_client.blocked oauth_client.unblocked " +
 			"account.connected account.ingest_key_created account.template_version_set account.disconnected production_access.denied " +
 			"webhook.created webhook.edited webhook.secret_rotated webhook.tested webhook.resent webhook.deleted " +
-			"inbound_message.resent inbound_messages.resent"
+			"inbound_message.resent inbound_messages.resent person.exported person.erased person.allowed"
 		if got := strings.Join(actions, " "); got != want {
 			t.Errorf("the log holds\n%s, want\n%s", got, want)
 		}

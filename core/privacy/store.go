@@ -99,9 +99,9 @@ type TombstoneStore interface {
 	TombstonesOf(ctx context.Context, orgID string, hashes [][]byte) ([]Tombstone, error)
 	// Tombstones returns all tombstones, oldest first.
 	Tombstones(ctx context.Context, orgID string) ([]Tombstone, error)
-	// PseudonymsIn returns the pseudonym's address among the recipients of messages, by the id
-	// of the message. Messages without one are left out.
-	PseudonymsIn(ctx context.Context, orgID string, messageIDs []string) (map[string]string, error)
+	// PseudonymIn returns the first recipient of a message if it is a pseudonym, and otherwise
+	// "".
+	PseudonymIn(ctx context.Context, orgID, messageID string) (string, error)
 	// DeleteTombstone deletes a tombstone. It fails with core.CodeNotFound if there is none.
 	DeleteTombstone(ctx context.Context, orgID string, hash []byte) error
 }

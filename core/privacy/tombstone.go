@@ -83,9 +83,9 @@ func (e Erased) Known(ctx context.Context, orgID string, emails []string) (map[s
 // message. It is the one that the message has already, so that events which arrive after the
 // erasure count for the same recipient, or else a new one.
 func (e Erased) Pseudonym(ctx context.Context, orgID, messageID string) (string, error) {
-	known, err := e.Store.PseudonymsIn(ctx, orgID, []string{messageID})
-	if err != nil || known[messageID] != "" {
-		return known[messageID], err
+	known, err := e.Store.PseudonymIn(ctx, orgID, messageID)
+	if err != nil || known != "" {
+		return known, err
 	}
 	return NewPseudonym().Email, nil
 }

@@ -20,9 +20,8 @@ var (
 	tombstones = engine.Register("erased addresses", `
 		SELECT hash, refuses, erased_at FROM erased_addresses WHERE org_id = $1 ORDER BY erased_at, hash`)
 	anyTombstone = engine.RegisterPoint("any erased address", `SELECT 1 AS n FROM erased_addresses WHERE org_id = $1 LIMIT 1`)
-	pseudonymsIn = engine.Register("pseudonyms among recipients", `
-		SELECT r.message_id, r.recipient FROM `+engine.ParameterRows(`$1`)+`
-		CROSS JOIN message_recipients AS r WHERE r.org_id = $2 AND r.message_id = v ->> 'id' AND r.recipient LIKE '%@erased.invalid'`)
+	pseudonymIn  = engine.RegisterPoint("pseudonym of a message", `
+		SELECT recipient FROM messages WHERE org_id = $1 AND id = $2 AND recipient LIKE '%@erased.invalid'`)
 	deleteTombstone = engine.Register("delete erased address", `DELETE FROM erased_addresses WHERE org_id = $1 AND hash = $2`)
 )
 
@@ -45,32 +44,16 @@ func (s Store) AnyTombstone(ctx context.Context, orgID string) (bool, error) {
 	return err == nil, err
 }
 
-// PseudonymsIn implements [privacy.TombstoneStore].
-func (s Store) PseudonymsIn(ctx context.Context, orgID string, messageIDs []string) (map[string]string, error) {
-	type named struct {
-		ID string `json:"id"`
-	}
-	ids := make([]named, len(messageIDs))
-	for i, id := range messageIDs {
-		ids[i].ID = id
-	}
-	parameter, err := engine.JSONParameter(ids)
-	if err != nil {
-		return nil, err
-	}
+// PseudonymIn implements [privacy.TombstoneStore].
+func (s Store) PseudonymIn(ctx context.Context, orgID, messageID string) (string, error) {
 	type recipientRow struct {
-		MessageID string `db:"message_id"`
 		Recipient string `db:"recipient"`
 	}
-	rows, err := engine.List[recipientRow](ctx, s.db, pseudonymsIn, parameter, orgID)
-	if err != nil {
-		return nil, err
+	row, err := engine.One[recipientRow](ctx, s.db, "recipient", pseudonymIn, orgID, messageID)
+	if core.IsNotFound(err) {
+		return "", nil
 	}
-	found := make(map[string]string, len(rows))
-	for _, r := range rows {
-		found[r.MessageID] = r.Recipient
-	}
-	return found, nil
+	return row.Recipient, err
 }
 
 // PutTombstone implements [privacy.TombstoneStore].
