@@ -43,9 +43,25 @@ func (db *DB) Migrate(ctx context.Context) error {
 		return err
 	}
 	latest := steps[len(steps)-1].Version
+	if err := db.MigrateTo(ctx, latest); err != nil {
+		return err
+	}
+	if have := db.schemaVersion(ctx); have > latest {
+		return fmt.Errorf("storage: the database has schema version %d, but this program supports only version %d: use a newer version of the program", have, latest)
+	}
+	return nil
+}
+
+// MigrateTo applies the migrations up to a version that the database lacks. It never removes
+// one.
+func (db *DB) MigrateTo(ctx context.Context, version int64) error {
+	steps, err := schema.Migrations()
+	if err != nil {
+		return err
+	}
 	have := db.schemaVersion(ctx)
-	for have < latest {
-		err := db.migrateUp(ctx, steps)
+	for have < version {
+		err := db.migrateUp(ctx, steps, version)
 		if err == nil {
 			return nil
 		}
@@ -55,9 +71,6 @@ func (db *DB) Migrate(ctx context.Context) error {
 		if have = db.schemaVersion(ctx); db.dialect != SQLite || have <= before {
 			return fmt.Errorf("storage: migrate: %w", db.cause(ctx, err))
 		}
-	}
-	if have > latest {
-		return fmt.Errorf("storage: the database has schema version %d, but this program supports only version %d: use a newer version of the program", have, latest)
 	}
 	return nil
 }
@@ -103,7 +116,7 @@ func (db *DB) schemaVersion(ctx context.Context) int64 {
 	return version
 }
 
-func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
+func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration, to int64) error {
 	dialect := goose.DialectSQLite3
 	options := []goose.ProviderOption{
 		goose.WithTableName(versionTable),
@@ -123,7 +136,7 @@ func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
 	if err != nil {
 		return err
 	}
-	_, err = provider.Up(ctx)
+	_, err = provider.UpTo(ctx, to)
 	return err
 }
 

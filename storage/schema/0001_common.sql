@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- What PostgreSQL lacks of the language that statements are written in. SQLite
 -- takes any type name with "text" in it, and has json_each of its own, of which
 -- statements use the columns value and atom alone.

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 CREATE TABLE orgs (
 	id bytetext PRIMARY KEY,
 	name text NOT NULL,

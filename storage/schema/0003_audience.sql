@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- topic_preferences is the record that reads take, {"topic": "OPT_IN"} with its
 -- keys sorted; contact_topics holds the same choices as rows, to filter by.
 -- shell is true as long as only a sync has made the contact.

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- A row is a reservation until done, then a result. Either way it counts until
 -- expires_at; token is the reservation that may complete it.
 CREATE TABLE replay_records (

@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: clients, members (ACCESS EXCLUSIVE: reads and writes wait), for
+-- milliseconds: no row is rewritten, and each lock ends with the migration.
+
 ALTER TABLE clients ADD COLUMN redirect_uris text NOT NULL DEFAULT '[]';
 ALTER TABLE clients ADD COLUMN refresh_days integer NOT NULL DEFAULT 0;
 

@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: clients (ACCESS EXCLUSIVE: reads and writes wait); api_keys, grants
+-- (SHARE: writes wait), for milliseconds: no row is rewritten, and each lock ends with the
+-- migration.
+
 -- Clients that belong to no organization have the empty org_id: those that a
 -- metadata document describes, whose client_id is its address, and those that
 -- registered themselves.

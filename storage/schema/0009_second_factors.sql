@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: sessions (ACCESS EXCLUSIVE: reads and writes wait), for milliseconds: no
+-- row is rewritten, and each lock ends with the migration.
+
 -- The shared secret of a person's authenticator app, sealed with the master key.
 -- used_step is the last time step whose code was taken, so that none is good twice.
 CREATE TABLE authenticators (

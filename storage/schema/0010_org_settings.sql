@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: audit_events, orgs (ACCESS EXCLUSIVE: reads and writes wait), until the
+-- end of the migration. Writes and reads of audit_events wait until its two indexes are built:
+-- some seconds for a million rows.
+
 ALTER TABLE orgs ADD COLUMN require_second_factor boolean NOT NULL DEFAULT false;
 ALTER TABLE orgs ADD COLUMN platform_mode boolean NOT NULL DEFAULT false;
 

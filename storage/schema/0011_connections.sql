@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- How an organization's sending account is reached. secret is sealed with the
 -- master key. ingest_path names the organization in the address that events are
 -- sent to, so it is unique over all of them; it proves nothing.

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- One row for each message that an account took. status is the weightiest of its
 -- events and rank its weight, so that events may come in any order.
 CREATE TABLE messages (

@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: message_events (SHARE: writes wait), until the end of the migration.
+-- Writes of message_events wait until its two indexes are built: some seconds for a million
+-- rows.
+
 -- What is counted of a UTC day, kept in the transaction that stores the events.
 -- day is its midnight in microseconds.
 CREATE TABLE report_days (

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- By what rules an organization judges addresses; one without a row has the
 -- standard ones. The row is also what those who judge wait for one another at.
 -- judged_to is set while addresses are judged anew: the last one that was.

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- What an organization sends through and from, as its account last showed it.
 -- present is false once the account no longer has the channel. account names the
 -- provider's account and its region.

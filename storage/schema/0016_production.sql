@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Requests to leave the provider's sandbox. granted_at is when it was first seen
 -- to be granted.
 CREATE TABLE production_requests (

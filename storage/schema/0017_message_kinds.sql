@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: messages (ACCESS EXCLUSIVE: reads and writes wait), until the end of the
+-- migration. Writes of messages wait until the index is built and all rows are read once: some
+-- seconds for a million rows.
+
 -- Every message that all filters but the recipient's take for the same, newest at
 -- the end.
 CREATE INDEX messages_by_kind ON messages (org_id, channel, identity, template, status, sent_at, id);

@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: contacts (SHARE ROW EXCLUSIVE: writes wait); list_members (SHARE: writes
+-- wait), until the end of the migration. Writes of list_members wait until the index is built:
+-- some seconds for a million rows.
+
 -- Every entry into a set of contacts and every exit from it, in the order they
 -- happened. Rows are only ever added, and stay when the set or the contact goes;
 -- list_members holds who is on a list now. set_kind is list or segment.

@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: contacts (ACCESS EXCLUSIVE: reads and writes wait), for milliseconds: no
+-- row is rewritten, and each lock ends with the migration.
+
 -- stub is true as long as only activities have named the contact: nobody has consented
 -- to anything, the sending account does not know the address, and no mail goes there.
 ALTER TABLE contacts ADD COLUMN stub boolean NOT NULL DEFAULT FALSE;

@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: contacts (SHARE ROW EXCLUSIVE: writes wait); message_events (SHARE:
+-- writes wait), until the end of the migration. Writes of message_events wait until the index
+-- is built: some seconds for a million rows.
+
 -- A definition is text and what follows from it. eval_warning is '' when there is none.
 -- stale is true while all contacts have to be judged anew.
 CREATE TABLE segments (

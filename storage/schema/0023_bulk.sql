@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: contacts (SHARE ROW EXCLUSIVE: writes wait), for milliseconds: no row is
+-- rewritten, and each lock ends with the migration.
+
 -- Bulk writes of contacts. A job's rows lie in chunks; processed is how many are
 -- done, from the first on, and the place where the work goes on. attempts counts
 -- the tries of the next chunk that failed.

@@ -1,3 +1,8 @@
+-- Locks on PostgreSQL: message_events, report_hours (ACCESS EXCLUSIVE: reads and writes wait);
+-- message_kinds, messages, orgs, report_bounce_domains, report_days, report_marks (ROW
+-- EXCLUSIVE: changed rows only), until the end of the migration. It rewrites all rows of
+-- messages and computes all reports again: minutes for millions of messages. Their writes wait.
+
 -- RenderingFailure became a status, between Send and DeliveryDelay.
 UPDATE messages SET rank = rank + 1 WHERE rank > 0;
 UPDATE messages SET rank = 1, status = 'RenderingFailure'

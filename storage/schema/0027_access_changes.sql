@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: api_keys, blocked_clients, clients, denied_tokens, grants, members,
+-- orgs, signing_keys (SHARE ROW EXCLUSIVE: writes wait), for milliseconds: no row is rewritten,
+-- and each lock ends with the migration.
+
 -- Processes remember callers for a few seconds. On PostgreSQL these triggers notify each
 -- process of a change that ends or narrows a credential, with its commit, whatever
 -- program made it: "kind id" on the channel mailhelm_access. SQLite has one process.

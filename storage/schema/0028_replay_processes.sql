@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: bulk_jobs, replay_records (ACCESS EXCLUSIVE: reads and writes wait);
+-- contacts (SHARE ROW EXCLUSIVE: writes wait), until the end of the migration. Calls with an
+-- idempotency key wait until replay_records is read once for its index.
+
 -- A reservation is its process's: it ends with the process. subject is set on a result
 -- that counts until its caller next writes to the record with that id; the index is
 -- for that write, which ends such results.

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Links with which people reset a forgotten password. The hash is of a secret that the
 -- mail alone holds; password_mark is a digest of the password hash of then, so that no
 -- link outlives a change of the password.

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Contact files that people upload, and their imports. sample has the header and the
 -- first rows, settings how the columns are read. checked and imported are the counts of
 -- the dry run and of the import. A process that works on an upload holds it until

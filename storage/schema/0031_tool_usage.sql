@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Calls at the agent endpoint by client, person, operation and UTC day. day is its
 -- midnight in microseconds. user_id is '' for a client without a person, operation is
 -- '' for requests that named none. Rows are added up in memory first, so one row is

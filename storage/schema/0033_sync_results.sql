@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- How the latest sync of each kind with the sending account ended. failure is '' after a
 -- success. succeeded_at is the end of the latest successful sync, NULL if there was none.
 CREATE TABLE sync_results (

@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: segments (SHARE ROW EXCLUSIVE: writes wait), until the end of the
+-- migration. One row is inserted for each segment.
+
 -- The number of members of a segment after its last evaluation on a UTC day. day is its
 -- midnight in microseconds. A day without an evaluation has no row. Rows are deleted some
 -- 400 days later.

@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: contact_uploads (ACCESS EXCLUSIVE: reads and writes wait), until the end
+-- of the migration. contact_uploads has few rows.
+
 -- The server process that receives, checks or imports the file, '' for none and for work
 -- that began before this migration. The work of a process that has ended is continued by
 -- another.

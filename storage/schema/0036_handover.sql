@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- The recipients of sends. A send is the mailing of one message, such as a broadcast; its
 -- own row is in the table of its kind. recipient is the id of a contact or, in a test send,
 -- a position. changed_at is the time of the last change of state.

@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: templates (ACCESS EXCLUSIVE: reads and writes wait), for milliseconds:
+-- no row is rewritten, and each lock ends with the migration.
+
 -- Templates that Mailhelm manages (source managed) are in the table of the copies of the
 -- account's templates (source import). name is the name in the sending account for both,
 -- for a managed template the one under which it is deployed. version_number is the newest

@@ -1,3 +1,7 @@
+-- Locks on PostgreSQL: handover_recipients (SHARE: writes wait), until the end of the
+-- migration. Writes of handover_recipients wait until the index is built: some seconds for a
+-- million rows.
+
 -- Broadcasts: a message, its audience and its state. template is a slug and template_version
 -- a number, 0 for the newest; without a template, html and body_text are the message.
 -- share_from and share_to bound the ends of the ids of those members that get it, '' for

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Endpoints that receive the events of messages. secret and previous_secret are encrypted
 -- with the master key; previous_secret also signs until previous_until. served_at is the
 -- time of the last claim of deliveries. slow is true if the last attempt was slow or failed.

@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: tags (SHARE ROW EXCLUSIVE: writes wait), for milliseconds: no row is
+-- rewritten, and each lock ends with the migration.
+
 -- Tags of broadcasts.
 CREATE TABLE broadcast_tags (
 	org_id bytetext NOT NULL,

@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: templates (ACCESS EXCLUSIVE: reads and writes wait), for milliseconds:
+-- no row is rewritten, and each lock ends with the migration.
+
 -- What an organization sets for all of its mail. An organization without a row has the
 -- defaults. postal_address and asset_base_url are '' for none.
 CREATE TABLE mail_settings (

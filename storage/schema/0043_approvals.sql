@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Sends that wait for the approval of a person, and the decisions about them. asked_kind,
 -- asked_by and asked_user name the caller. scheduled_at is the time of the send, NULL for at
 -- once. digest is a hash of what a person approves, and preview a JSON object with what the

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Workflows. status_before is the status to which an invalid workflow returns, '' for none.
 -- Versions are numbers in workflow_versions, 0 for none. trigger_* describe the trigger of the
 -- current version: trigger_source is the id of a segment or a name, and trigger_key what people

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Messages that were accepted and are not processed yet. envelope is the envelope as JSON,
 -- with the routes of the recipients. raw_key is the key of the message in the object store.
 -- due_at is the time of the next attempt or, while a process works on the message, the end of

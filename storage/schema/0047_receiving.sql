@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Receiving domains. region is "" if this server receives the mail. records is a JSON array of
 -- the DNS records with the results of the last check, check_at the time of the next check, NULL
 -- once the domain is verified. webhook_url is "" without a webhook; secret is encrypted with the

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Buckets in which organizations keep received mail, or kept it earlier: rows of messages
 -- name the bucket by its id. secret is sealed with the master key. in_use is true for the
 -- bucket of new objects, at most one of an organization; without one, objects are files.

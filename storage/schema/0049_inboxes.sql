@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Temporary inboxes. local_part is unique in all organizations, because it is the address.
 -- owner sees a private inbox; the live inboxes of caller are counted. ends_at is expires_at or,
 -- if it is earlier, the time of the deletion. purged_at is set when the messages are deleted.

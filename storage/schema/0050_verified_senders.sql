@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: api_keys (ACCESS EXCLUSIVE: reads and writes wait), for milliseconds: no
+-- row is rewritten, and each lock ends with the migration.
+
 -- Addresses that people have verified or want to verify. address is email in lower case.
 -- owner is a person or an API key. start_id is the latest start of the verification, and
 -- code_hash the keyed hash of its code, NULL before the code exists and after the address is

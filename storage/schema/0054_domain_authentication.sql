@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Domain authentication: DMARC aggregate reports and what is known from them. A day is a number
 -- of UTC days since 1970-01-01.
 

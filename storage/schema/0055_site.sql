@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Website identity. Statements find visitors by hashes in a JSON parameter; SQLite has the
 -- function unhex itself.
 /*pg

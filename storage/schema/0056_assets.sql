@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: templates (ACCESS EXCLUSIVE: reads and writes wait), for milliseconds:
+-- no row is rewritten, and each lock ends with the migration.
+
 -- The contents of images that mail shows. hash is the SHA-256 of the content in hexadecimal, by
 -- which the object store with the id store_id has it. width and height are 0 if they are unknown.
 -- Rows are never deleted: mail that was sent shows the images.

@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Repositories of Git that hold the definitions of organizations. secret is encrypted and NULL
 -- if there is none. branch to manifest are those of the last commit that was applied, with empty
 -- texts before the first; committed_at and read_at are then 0. wanted counts the requests for a sync.

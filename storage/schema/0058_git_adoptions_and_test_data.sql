@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: git_connections (ACCESS EXCLUSIVE: reads and writes wait), for
+-- milliseconds: no row is rewritten, and each lock ends with the migration.
+
 -- Definitions that the connected repository names and that are edited in Mailhelm instead. Syncs leave
 -- them out. kind is segment or workflow.
 CREATE TABLE git_adoptions (

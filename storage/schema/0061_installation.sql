@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- Facts that all processes of an installation must know, such as its public addresses.
 CREATE TABLE installation_facts (
 	name bytetext PRIMARY KEY,

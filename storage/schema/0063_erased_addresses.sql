@@ -1,3 +1,5 @@
+-- Locks on PostgreSQL: no existing table.
+
 -- What stays of erased persons. hash is a keyed hash of the address, refuses is opt_out, complaint, bounce
 -- or empty.
 CREATE TABLE erased_addresses (

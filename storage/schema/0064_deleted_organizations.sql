@@ -1,3 +1,6 @@
+-- Locks on PostgreSQL: orgs (ACCESS EXCLUSIVE: reads and writes wait), for milliseconds: no row
+-- is rewritten, and each lock ends with the migration.
+
 -- The time at which an organization was deleted; null for all others. It can be restored for
 -- seven days. erasing_at is the time since when its rows are being erased.
 ALTER TABLE orgs ADD COLUMN deleted_at bigint;

@@ -1,8 +1,9 @@
 // Package schema contains the SQL migrations of the database, one set for both engines.
 // Package storage/engine runs them.
 //
-// A migration is a file NNNN_name.sql with plain SQL. There are no down migrations. A
-// released file is never edited; a later file changes what it created. Column types are
+// A migration is a file NNNN_name.sql with plain SQL. There are no down migrations. It begins
+// with a comment that states what the migration locks on PostgreSQL, and for how long. The SQL of
+// a released file is never edited; a later file changes what it created. Column types are
 // those that both engines have: bytetext (text that is ordered by its bytes, so that pages
 // have the same order everywhere), text, bigint, integer, double precision, boolean, bytea.
 package schema
