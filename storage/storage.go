@@ -150,6 +150,9 @@ func (db *DB) Members() members.Store { return memberstore.New(db.DB) }
 // Invitations returns the store of open invitations.
 func (db *DB) Invitations() members.InvitationStore { return memberstore.NewInvitationStore(db.DB) }
 
+// MasterKeys returns the store of the succession of master keys.
+func (db *DB) MasterKeys() signing.MasterKeyStore { return signingstore.NewMasterKeys(db.DB) }
+
 // Installation returns the store of facts that all processes must know.
 func (db *DB) Installation() installation.Store { return installationstore.New(db.DB) }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/credentials"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/endpoints"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/masterkey"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/person"
 )
 
@@ -16,6 +17,7 @@ type administration struct {
 	Client     credentials.ClientCommands  `cmd:"" help:"Manage OAuth clients."`
 	Grant      credentials.GrantCommands   `cmd:"" help:"List and revoke grants: permissions that people gave to clients."`
 	Keys       credentials.SigningCommands `cmd:"" help:"List and rotate the keys that sign access tokens."`
+	MasterKey  masterkey.Commands          `cmd:"" name:"master-key" help:"Rotate the key that encrypts stored secrets."`
 	Account    admin.AccountCommands       `cmd:"" help:"Manage sending accounts."`
 	Webhook    endpoints.WebhookCommands   `cmd:"" help:"Manage endpoints that receive message events."`
 	Received   endpoints.ReceivedCommands  `cmd:"" help:"Send received mail to webhooks again."`

@@ -137,6 +137,10 @@ func administered(t *testing.T, s shell, port int) []string {
 	administeredMail(s, org, run)
 	administeredPersons(s, run)
 	run("log-level", "", "level until", "debug", "--for", "1m")
+	newKey := filepath.Join(t.TempDir(), "new.key")
+	run("master-key show", "", "columns configured current rotating_since")
+	run("master-key rotate", "", "columns configured current rotating_since", "--new-key-file", newKey, "--stopped")
+	run("master-key retire", "", "columns configured current rotating_since", "--master-key-file", newKey, "--now", "--lose-unreadable")
 	run("audit list", "events", auditMembers, "acme")
 	return ran
 }

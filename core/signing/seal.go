@@ -1,9 +1,6 @@
 package signing
 
 import (
-	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
@@ -29,39 +26,31 @@ var errSealed = errors.New("the value does not open: it was sealed with another 
 
 // MasterKey encrypts values before they are stored, so that a copy of the database does not
 // reveal them. It is safe for use by several goroutines. The zero MasterKey cannot encrypt.
+// Copies share what [MasterKey.Load] changes.
 type MasterKey struct {
-	aead cipher.AEAD
-	// expand is HKDF with the key. The key is hidden in a closure, so that printing a
-	// MasterKey shows only a pointer.
-	expand func(purpose string, length int) ([]byte, error)
+	// keys is a pointer, so that printing a MasterKey shows no key.
+	keys *masterKeys
 }
 
 // NewMasterKey returns a MasterKey for 32 bytes. It fails for any other length.
 func NewMasterKey(raw []byte) (MasterKey, error) {
-	if len(raw) != masterKeyBytes {
-		return MasterKey{}, fmt.Errorf("a master key has %d bytes, not %d", masterKeyBytes, len(raw))
-	}
-	block, err := aes.NewCipher(raw)
+	own, err := newSealingKey(raw)
 	if err != nil {
-		return MasterKey{}, fmt.Errorf("master key: %w", err)
+		return MasterKey{}, err
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return MasterKey{}, fmt.Errorf("master key: %w", err)
-	}
-	secret := bytes.Clone(raw)
-	return MasterKey{aead: aead, expand: func(purpose string, length int) ([]byte, error) {
-		return hkdf.Key(sha256.New, secret, nil, purpose, length)
-	}}, nil
+	k := MasterKey{&masterKeys{own: own}}
+	k.keys.ring.Store(&sealingRing{seals: own, opens: []*sealingKey{own}, root: own.root})
+	return k, nil
 }
 
 // Derive returns length bytes of key material for a purpose other than Seal: HKDF (RFC
-// 5869) with SHA-256. The same master key and purpose always give the same bytes.
+// 5869) with SHA-256. The same installation and purpose always give the same bytes, also after
+// the master key was replaced; see [Succession].
 func (k MasterKey) Derive(purpose string, length int) ([]byte, error) {
-	if k.expand == nil {
+	if k.keys == nil {
 		return nil, errors.New("derive: no master key")
 	}
-	return k.expand(purpose, length)
+	return hkdf.Expand(sha256.New, k.keys.ring.Load().root, purpose, length)
 }
 
 // ParseMasterKey parses a master key: 64 hexadecimal digits. It ignores white space around
@@ -132,27 +121,28 @@ func createMasterKey(path string) error {
 // Seal encrypts plain with AES-256-GCM. The purpose, such as "signing key", and the id of
 // the row are authenticated: a value that was copied to another row cannot be decrypted.
 func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
-	if k.aead == nil {
+	if k.keys == nil {
 		return nil, errors.New("seal: no master key")
 	}
-	return k.aead.Seal([]byte{sealVersion}, nil, plain, additionalData(purpose, id)), nil
+	return k.keys.ring.Load().seals.seal(purpose, id, plain), nil
 }
 
 // Open decrypts a value that Seal returned. It fails if the key, the purpose or the id
-// differs, or if the value was changed.
+// differs, or if the value was changed. If no known key opens the value, and [MasterKey.Follow]
+// was called, it first looks for a new master key in the store.
 func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
-	if k.aead == nil || len(sealed) == 0 || sealed[0] != sealVersion {
+	if k.keys == nil {
 		return nil, errSealed
 	}
-	plain, err := k.aead.Open(nil, nil, sealed[1:], additionalData(purpose, id))
-	if err != nil {
-		return nil, errSealed
+	known := k.keys.ring.Load()
+	plain, err := known.open(purpose, id, sealed)
+	if err == nil {
+		return plain, nil
 	}
-	return plain, nil
-}
-
-// additionalData returns the data that AES-GCM authenticates with a value: purpose and id,
-// separated by NUL. Neither contains a NUL, so different pairs give different bytes.
-func additionalData(purpose, id string) []byte {
-	return []byte(purpose + "\x00" + id)
+	k.keys.look()
+	// Another goroutine may have looked in the meantime.
+	if now := k.keys.ring.Load(); now != known {
+		return now.open(purpose, id, sealed)
+	}
+	return nil, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -53,6 +54,16 @@ func (db *DB) Check(ctx context.Context) error {
 		db.outage.CompareAndSwap(why, nil)
 	}
 	return err
+}
+
+// ServerTime returns the time of the clock of the database server. It returns false for SQLite,
+// which has the clock of this process.
+func (db *DB) ServerTime(ctx context.Context) (at time.Time, has bool, err error) {
+	if db.dialect == SQLite {
+		return time.Time{}, false, nil
+	}
+	err = db.read.sql.QueryRowContext(ctx, "SELECT clock_timestamp()").Scan(&at)
+	return at, err == nil, db.cause(ctx, err)
 }
 
 // Cause returns the reason in err for which the database refuses calls, in words for the

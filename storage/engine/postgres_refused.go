@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/lib/pq"
@@ -30,6 +32,10 @@ func refusalHint(err error, host string) string {
 	switch state := sqlState(err); {
 	case errors.Is(err, pq.ErrSSLNotSupported):
 		return "this server has no TLS: turn it on there, or add sslmode=disable to the query of the database URL if the network between is trusted"
+	case state == "28000" && strings.Contains(err.Error(), "no encryption"):
+		return "this server admits only encrypted connections: set sslmode=require, or verify-full with sslrootcert, in the query of the database URL"
+	case isCertificate(err):
+		return "the certificate of the server is not trusted for " + host + ": name its authority with sslrootcert=FILE in the query of the database URL, or set sslmode=require if the network between is trusted"
 	case state == "3D000":
 		return "create the database, for example with createdb, or correct its name at the end of the database URL"
 	case state == "28P01":
@@ -46,6 +52,15 @@ func refusalHint(err error, host string) string {
 		return "check that no firewall is between this machine and " + host
 	}
 	return "check the database URL, and that PostgreSQL at " + host + " accepts connections from this machine"
+}
+
+// isCertificate reports whether the certificate of the server was refused, because its authority
+// is unknown or because it is for another name.
+func isCertificate(err error) bool {
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, other := errors.AsType[x509.HostnameError](err)
+	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
+	return unknown || other || invalid
 }
 
 // isTimeout reports whether a network call ended because of its time limit.

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"crypto/x509"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -35,8 +37,8 @@ func refusingServer(t *testing.T, answer string) string {
 }
 
 // refusal returns an ErrorResponse of PostgreSQL with a SQLSTATE.
-func refusal(state string) string {
-	fields := "SFATAL\x00VFATAL\x00C" + state + "\x00Mrefused\x00\x00"
+func refusal(state string, words ...string) string {
+	fields := "SFATAL\x00VFATAL\x00C" + state + "\x00Mrefused " + strings.Join(words, " ") + "\x00\x00"
 	return "E" + string(binary.BigEndian.AppendUint32(nil, uint32(len(fields)+4))) + fields
 }
 
@@ -51,6 +53,7 @@ func TestRefusedPostgresSaysWhatToCheck(t *testing.T) {
 		"nothing listens":  {closed.Addr().String(), "sslmode=disable", "PostgreSQL runs, that it listens on " + closed.Addr().String()},
 		"wrong password":   {refusingServer(t, refusal("28P01")), "sslmode=disable", "the user or the password in the database URL"},
 		"not admitted":     {refusingServer(t, refusal("28000")), "sslmode=disable", "pg_hba.conf"},
+		"not encrypted":    {refusingServer(t, refusal("28000", "no pg_hba.conf entry for host, no encryption")), "sslmode=disable", "sslmode=require"},
 		"missing database": {refusingServer(t, refusal("3D000")), "sslmode=disable", "create the database"},
 		"no TLS":           {refusingServer(t, "N"), "sslmode=require", "sslmode=disable"},
 		"too many":         {refusingServer(t, refusal("53300")), "sslmode=disable", "max_connections"},
@@ -66,5 +69,18 @@ func TestRefusedPostgresSaysWhatToCheck(t *testing.T) {
 				t.Errorf("got %v, want it to say %q", err, tc.says)
 			}
 		})
+	}
+}
+
+// TestUntrustedCertificatesNameTheSetting checks the advice for a server whose certificate is not
+// trusted.
+func TestUntrustedCertificatesNameTheSetting(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{
+		x509.UnknownAuthorityError{}, x509.HostnameError{Certificate: &x509.Certificate{}, Host: "db"}, x509.CertificateInvalidError{},
+	} {
+		if hint := refusalHint(fmt.Errorf("open: %w", err), "db:5432"); !strings.Contains(hint, "sslrootcert=FILE") || !strings.Contains(hint, "sslmode=require") {
+			t.Errorf("%T: %s", err, hint)
+		}
 	}
 }

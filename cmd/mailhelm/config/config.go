@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"context"
 	"crypto/x509"
 	"fmt"
 	"log/slog"
@@ -164,6 +165,11 @@ type Config struct {
 	GitHub GitHub
 	// OTLPEndpoint is the base URL of the tracing collector; "" turns tracing off.
 	OTLPEndpoint string
+	// PublicClient requests the public addresses for `mailhelm doctor`, and LookupHost finds the
+	// addresses of their names. If they are nil, doctor uses a default client and the name service
+	// of the machine.
+	PublicClient *http.Client
+	LookupHost   func(ctx context.Context, host string) ([]string, error)
 	// Recipients determines how the simulator's recipients react to mail. The zero value
 	// delivers every message.
 	Recipients simulator.Behaviour

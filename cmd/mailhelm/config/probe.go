@@ -14,6 +14,18 @@ import (
 // probeTimeout limits the time of one probe, from connecting to the response.
 const probeTimeout = 2 * time.Second
 
+// ClientHeader is the header in answers of [HealthPath] of the API that has the address of the
+// caller, as the server sees it. `mailhelm doctor` examines the proxy with it.
+const ClientHeader = "X-Mailhelm-Client"
+
+// HealthPath returns the path at which a web service answers 200 as long as its process runs.
+func HealthPath(service string) string {
+	return map[string]string{
+		APIService: "/v1/_health", AppService: "/.well-known/oauth-authorization-server", MCPService: "/mcp/_health",
+		FetchService: "/_health", AssetService: "/_health", AdminService: "/livez",
+	}[service]
+}
+
 // Probe returns nil if a Mailhelm service answers on the listen address. It needs no
 // credential and waits at most two seconds.
 func (p Port) Probe(ctx context.Context) error {
@@ -22,10 +34,7 @@ func (p Port) Probe(ctx context.Context) error {
 	if p.Service == SMTPService {
 		return checkGreeting(ctx, p.Addr)
 	}
-	path := map[string]string{
-		APIService: "/v1/_health", AppService: "/.well-known/oauth-authorization-server", MCPService: "/mcp/_health",
-		FetchService: "/_health", AssetService: "/_health", AdminService: "/livez",
-	}[p.Service]
+	path := HealthPath(p.Service)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Addr+path, nil)
 	if err != nil {
 		return err

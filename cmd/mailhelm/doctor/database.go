@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -63,53 +62,27 @@ func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	if len(keys) == 0 {
 		e.clock(time.Time{})
 	} else {
-		e.signingKeys(keys)
+		e.signingKeys(ctx, keys, db.MasterKeys())
 		e.clock(keys[0].CreatedAt)
 	}
 	e.sendingAccounts(ctx, db)
+	e.databaseClock(ctx, db)
 }
 
 // signingKeys checks that the master key decrypts the stored signing keys.
-func (e *examination) signingKeys(stored []signing.Key) {
-	master, err := e.cfg.OpenMasterKey()
+func (e *examination) signingKeys(ctx context.Context, stored []signing.Key, keys signing.MasterKeyStore) {
+	master, err := e.cfg.ReadMasterKey()
 	if err != nil {
 		return // reported with the master key
 	}
-	if err := signing.CheckKeys(stored, master); err != nil {
+	if err = master.Reload(ctx, keys); err == nil {
+		err = signing.CheckKeys(stored, master)
+	}
+	if err != nil {
 		e.add("signing keys", Fail, err.Error(), "Use the master key that this database was created with; it is in the same backup.")
 		return
 	}
 	e.add("signing keys", OK, "can be decrypted with the master key", "")
-}
-
-// sendingAccounts checks that the simulator answers for each organization. It contacts no
-// real provider; `mailhelm admin account verify` does. It reports only the first
-// organization for which the simulator does not answer.
-func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
-	const name = "sending account"
-	path := e.cfg.AccountFile()
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		e.add(name, OK, path+" does not exist yet; the first start creates it", "")
-		return
-	}
-	account, err := simulator.Open(path, simulator.Options{Clock: e.cfg.Clock})
-	if err != nil {
-		e.add(name, Fail, err.Error(), "")
-		return
-	}
-	defer account.Close() //nolint:errcheck // nothing was written
-	orgs, err := db.Orgs().OrgIDs(ctx)
-	if err != nil {
-		e.add(name, Fail, err.Error(), "")
-		return
-	}
-	for _, org := range orgs {
-		if _, err := account.Overview(ctx, org); err != nil {
-			e.add(name, Warn, fmt.Sprintf("organization %s: %v", org, err), "Its contact writes answer 503 until the account is set up.")
-			return
-		}
-	}
-	e.add(name, OK, fmt.Sprintf("simulated; answers for every organization, %d in all", len(orgs)), "")
 }
 
 // programDate is a date before this program was written. A clock that shows an earlier time

@@ -46,7 +46,7 @@ const checkTimeout = 10 * time.Second
 
 // Examine runs all checks on a configuration and returns their results in the order in
 // which they ran. file is the path of the configuration file, "" for none. The checks of
-// the database, Redis, the mail server, the scanners, the app on GitHub and the ports may take ten
+// the database, Redis, the mail server, the scanners, the app on GitHub, the ports and the public names may take ten
 // seconds each.
 func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	if cfg.Clock == nil {
@@ -59,7 +59,7 @@ func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	e.dataFolder()
 	e.receiving()
 	e.certificate()
-	for _, examine := range []func(context.Context){e.database, e.redis, e.mail, e.scanners, e.gitHubApp, e.ports} {
+	for _, examine := range []func(context.Context){e.database, e.redis, e.mail, e.scanners, e.gitHubApp, e.ports, e.reach} {
 		bounded, cancel := context.WithTimeout(ctx, checkTimeout)
 		examine(bounded)
 		cancel()
@@ -68,6 +68,8 @@ func Examine(ctx context.Context, cfg config.Config, file string) Report {
 }
 
 // examination is one run of all checks. Each check adds its result to the field report.
+//
+// It has many methods because each examines one part of a server, and all add to one report.
 type examination struct {
 	cfg    config.Config
 	report Report

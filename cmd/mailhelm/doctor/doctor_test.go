@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -39,8 +41,25 @@ func configOf(dir string) config.Config {
 	return config.Config{DataDir: dir, Role: config.All, Listen: configtest.AnyPorts(), Log: slog.New(slog.DiscardHandler), Public: config.Public{
 		API: "https://api.example.com", Auth: "https://auth.example.com", App: "https://app.example.com",
 		MCP: "https://mcp.example.com", Fetch: "https://fetch.example.com",
-	}}
+	}, PublicClient: answering(http.StatusOK, "203.0.113.7:0"), LookupHost: func(context.Context, string) ([]string, error) { return []string{"203.0.113.1"}, nil }}
 }
+
+// answering returns a client to which every address answers with the status, and says that the
+// server saw the caller at an address.
+func answering(status int, seen string) *http.Client {
+	return &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		if strings.HasSuffix(r.URL.Path, "/v1/_health") {
+			w.Header().Set(config.ClientHeader, seen)
+		}
+		w.WriteHeader(status)
+		return w.Result(), nil
+	})}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // left is a data folder in which a server has run and stopped.
 var left = storagetest.NewFolderTemplate(func(dir string) error {

@@ -51,6 +51,7 @@ func (e *examination) dataFolder() {
 		e.add("data folder", Warn, fmt.Sprintf("%s has mode %04o: other users of this machine can read it", dir, info.Mode().Perm()), "chmod 700 "+dir)
 	default:
 		e.add("data folder", OK, private(dir), "")
+		e.diskSpace(dir)
 	}
 	e.masterKey()
 }
@@ -70,6 +71,7 @@ func (e *examination) missingFolder() {
 		return
 	}
 	e.add("data folder", OK, e.cfg.DataDir+" does not exist yet; the first start creates it", "")
+	e.diskSpace(parent)
 }
 
 // writable reports whether a file can be created in dir. It creates and removes a file,

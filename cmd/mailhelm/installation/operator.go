@@ -83,5 +83,11 @@ func (s *Session) MasterKey(settings config.Master) (signing.MasterKey, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return signing.MasterKey{}, fmt.Errorf("there is no master key in %s: name the server's data folder with --data or the key's file with --master-key-file, or set MAILHELM_MASTER_KEY", cfg.MasterKeyFile())
 	}
+	if err == nil {
+		err = key.Follow(s.Ctx, s.DB.MasterKeys(), cfg.Clock)
+	}
+	if errors.Is(err, signing.ErrForeignKey) {
+		err = fmt.Errorf("the master key %s: %w: use the one of the running servers", cfg.MasterKeySource(), err)
+	}
 	return key, err
 }

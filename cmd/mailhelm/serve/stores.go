@@ -136,7 +136,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
 		return err
 	}
-	master, err := masterkey.Open(ctx, cfg, s.db.SigningKeys())
+	master, err := masterkey.Open(ctx, cfg, s.db.SigningKeys(), s.db.MasterKeys())
 	if err != nil {
 		return err
 	}
@@ -193,6 +193,7 @@ func (s *stores) follow(cfg config.Config) func() {
 	ticker := time.NewTicker(signing.ReloadEvery)
 	var running sync.WaitGroup
 	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
+	running.Go(func() { masterkey.Follow(ctx, s.master, s.db.MasterKeys(), log) })
 	flushing := time.NewTicker(usage.FlushEvery)
 	running.Go(func() { s.usage.Follow(ctx, flushing.C) })
 	leveling := time.NewTicker(monitoring.LogLevelEvery)

@@ -80,7 +80,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	}
 	web := []network.Site{
 		{
-			Service: config.APIService, Origin: public.API, Handler: called,
+			Service: config.APIService, Origin: public.API, Handler: network.ShowClient(called, tokens.Proxies.Remote),
 			Routes: append(api.Paths(), ingest.SESPath+"{path}", githook.Path, beacon.Path+"/{file}"),
 		},
 		{Service: config.MCPService, Origin: public.MCP, Handler: agents.Handler(), Routes: tools.Paths()},
