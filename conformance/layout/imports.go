@@ -160,7 +160,7 @@ var domainEdges = map[[2]string]string{
 	{"signing", "jobs"}:                "retired keys are purged by a job",
 	{"members", "access"}:              "members are users, and what they do is in the audit log",
 	{"members", "passwords"}:           "an invitation makes an account with a password",
-	{"closing", "jobs"}:               "a job erases deleted organizations",
+	{"closing", "jobs"}:                "a job erases deleted organizations",
 	{"closing", "access"}:              "an account ends with grants and keys, and the end is in the audit log",
 	{"closing", "members"}:             "the last owner of an organization cannot be deleted",
 	{"people", "members"}:              "a visitor is a member of an organization",

@@ -26,7 +26,9 @@ type Journal struct {
 }
 
 // NewJournal returns the journal in a data folder. The file is created with the first entry.
-func NewJournal(folder string) Journal { return Journal{filepath.Join(folder, JournalName), &sync.Mutex{}} }
+func NewJournal(folder string) Journal {
+	return Journal{filepath.Join(folder, JournalName), &sync.Mutex{}}
+}
 
 // entryJSON is the form of a line.
 type entryJSON struct {

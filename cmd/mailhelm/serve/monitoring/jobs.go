@@ -35,6 +35,7 @@ var jobKinds = []string{
 	"handover_give_up",
 	"inboxes_purge",
 	"messages_purge",
+	"org_erase",
 	"people_ask_reset",
 	"people_notice",
 	"people_purge",
