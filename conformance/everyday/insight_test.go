@@ -100,7 +100,7 @@ var insightTasks = []task{
 			contact := s.call("contacts_lookup", object{"email": s.kept["email"]})
 			s.want("the opt-out", at(contact, "contact", "unsubscribe_all"), false)
 			s.kept["address"] = s.call("suppressions_check_address", object{"email": s.kept["email"]})
-			last := items(s.call("messages_search", object{"recipient": s.kept["email"], "from": s.p.Clock.Now().AddDate(0, 0, -90).UTC().Format(time.RFC3339), "limit": 1}), "items")[0]
+			last := items(s.call("messages_search", object{"recipient": s.kept["email"], "status": "Bounce", "from": s.p.Clock.Now().AddDate(0, 0, -90).UTC().Format(time.RFC3339), "limit": 1}), "items")[0]
 			s.kept["diagnosis"] = s.call("messages_diagnose", object{"message_id": last["id"]})["diagnosis"]
 		},
 		check: func(s *session) {
@@ -230,15 +230,15 @@ func (s *session) keepPast() {
 	s.kept["end"], s.kept["to"], s.kept["from"] = end, end.Format(time.RFC3339), end.AddDate(0, 0, -30).Format(time.RFC3339)
 }
 
-// suppressedContact returns the address of a contact that the account suppresses. It is not
+// suppressedContact returns the address of a contact that the account suppresses after a bounce. It is not
 // the one that another task changes.
 func (s *session) suppressedContact() string {
 	s.Helper()
 	for _, one := range items(s.get("/v1/suppressions?limit=50"), "data") {
-		if found, err := s.p.DB.Contacts().ContactByEmail(s.Context(), s.p.OrgID, text(one, "email")); err == nil && found.Email != abel {
+		if found, err := s.p.DB.Contacts().ContactByEmail(s.Context(), s.p.OrgID, text(one, "email")); err == nil && found.Email != abel && text(one, "reason") == "bounce" {
 			return found.Email
 		}
 	}
-	s.Fatal("no contact is suppressed")
+	s.Fatal("no contact is suppressed after a bounce")
 	return ""
 }
