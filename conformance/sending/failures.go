@@ -48,6 +48,7 @@ func knownCalls(a port.Account, orgID string) map[string]func(context.Context) e
 			return err
 		},
 		"DeleteContact":  func(ctx context.Context) error { return a.DeleteContact(ctx, orgID, email) },
+		"EraseAddress":   func(ctx context.Context) error { return a.EraseAddress(ctx, orgID, email) },
 		"FindSuppressed": func(ctx context.Context) error { _, err := a.FindSuppressed(ctx, orgID, email); return err },
 		"SuppressedPage": func(ctx context.Context) error {
 			_, _, err := a.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, "")

@@ -47,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"values the account does not take are invalid", invalidValues},
 		{"of many contacts each has its outcome", manyContacts},
 		{"a delete may be repeated", deleteIsRepeatable},
+		{"an erased address is on no list", erasedAddress},
 		{"topics are what a change makes of them", topicsAreChanged},
 		{"a change of topics that changes nothing leaves the list", unchangedTopics},
 		{"a change that refuses is no failure of the account", refusedChange},

@@ -200,7 +200,7 @@ func (p *Privacy) Erase(ctx context.Context, actor access.Actor, orgID, email st
 	if err := p.Journal.Append(Entry{OrgID: orgID, Tombstone: stone}); err != nil {
 		return report, err
 	}
-	if err := p.Account.EraseAddress(ctx, orgID, search.Person.Key); err != nil {
+	if err := p.Account.EraseAddress(ctx, orgID, search.Person.Key); err != nil && !isNothing(err) {
 		return report, sending.Unavailable(err)
 	}
 	if err := p.deleteObjects(ctx, search); err != nil {

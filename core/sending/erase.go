@@ -6,18 +6,15 @@ import "context"
 type Eraser interface {
 	// EraseAddress deletes everything that the account stores about an address, ignoring case:
 	// the contact, its entry in the suppression list and, in a simulated account, the messages
-	// to it. It succeeds if the account stores nothing about it, and may be repeated. Callers
+	// to it. It succeeds if the account stores nothing about it, and may be repeated. It fails with
+	// NotConnected if the organization has no account. Callers
 	// must refuse mail to addresses that bounced or opted out themselves from then on.
 	EraseAddress(ctx context.Context, orgID, email string) error
 }
 
-// EraseAddress erases an address in the organization's account; see [Eraser]. It succeeds if
-// the organization has no account.
+// EraseAddress erases an address in the organization's account; see [Eraser].
 func (a *Accounts) EraseAddress(ctx context.Context, orgID, email string) error {
 	account, err := a.accountOf(ctx, orgID)
-	if IsAbsent(err) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,13 @@ var eraseSQL = []string{
 }
 
 // EraseAddress deletes the contact with an address, its entry in the suppression list, the
-// messages to it and their events that are not published yet.
+// messages to it and their events that are not published yet. It fails with NotConnected if the
+// organization has no account.
 func (s *Simulator) EraseAddress(ctx context.Context, orgID, email string) error {
 	return s.call(ctx, MethodEraseAddress, func(ctx context.Context) error {
+		if _, err := readAccount(ctx, s.selectAccount, orgID); err != nil {
+			return err
+		}
 		key := emailKey(email)
 		quoted, err := json.Marshal(key)
 		if err != nil {
