@@ -196,7 +196,7 @@ func (d *demo) checkWorkflows(t *testing.T) {
 	d.checkNextSteps(t, "Workflows", ranWorkflow, "http://localhost:8081/docs/guides/workflows")
 	d.checkGuide(t, "workflows", [][]string{
 		{`"key":"welcome"`, `"key":"win-back"`, `"require_send_approval":true`},
-		{`"event_type":"completed"`, `"node_type":"wait_for"`, `"filtered":2`},
+		{`"event_type":"completed"`, `"node_type":"wait_for"`, `"sends":[{"node_path":"0","sent":`},
 		{`"email":"mina@example.com"`},
 		{`"status":"active"`, `"event_type":"wait_started"`},
 		{`"status":"saved"`, `"can_be_activated":true`},
