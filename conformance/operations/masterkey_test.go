@@ -116,7 +116,8 @@ func checkLink(t *testing.T, h *serve.Host, path string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.Addresses().App+path, nil)
 	must(t, err)
-	answer, err := http.DefaultClient.Do(r)
+	client := http.Client{Timeout: time.Minute}
+	answer, err := client.Do(r)
 	must(t, err)
 	text, err := drain(answer)
 	if err != nil || answer.StatusCode != http.StatusOK {

@@ -160,7 +160,7 @@ func (m *migrated) checkContacts() {
 	m.t.Helper()
 	for _, table := range []string{"contacts", "contact_slots"} {
 		var n int
-		if err := m.db.Reader().QueryRowContext(m.t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil || n != m.contacts { //nolint:gosec // one of two names
+		if err := m.db.Reader().QueryRowContext(m.t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil || n != m.contacts {
 			m.t.Errorf("%s has %d rows, %v", table, n, err)
 		}
 	}

@@ -36,7 +36,7 @@ type deletionDetail struct {
 //
 // It fails with core.CodeInvalidScope for a person who is not an owner, and with
 // core.CodeConflict for an organization that was deleted before.
-func (o Organizations) Delete(ctx context.Context, actor access.Actor, orgID, requestID string) (core.Org, error) {
+func (o Organizations) Delete(ctx context.Context, actor access.Actor, orgID string) (core.Org, error) {
 	return o.change(ctx, actor, orgID, func(ctx context.Context, org *core.Org, now time.Time) error {
 		if org.IsDeleted() {
 			return core.Conflict("The organization "+org.Slug+" was deleted before.", "Restore it, or wait until its data is erased.")
@@ -48,14 +48,14 @@ func (o Organizations) Delete(ctx context.Context, actor access.Actor, orgID, re
 			return fmt.Errorf("withdraw routes: %w", err)
 		}
 		org.DeletedAt = &now
-		return o.record(ctx, now, actor, *org, "org.deleted", requestID)
+		return o.record(ctx, now, actor, *org, "org.deleted")
 	})
 }
 
 // Restore undoes Delete. Credentials, scheduled mail and received mail continue as before. It
 // fails with core.CodeInvalidScope for a person who is not an owner. It fails with
 // core.CodeConflict for an organization that is not deleted, or whose data is being erased.
-func (o Organizations) Restore(ctx context.Context, actor access.Actor, orgID, requestID string) (core.Org, error) {
+func (o Organizations) Restore(ctx context.Context, actor access.Actor, orgID string) (core.Org, error) {
 	return o.change(ctx, actor, orgID, func(ctx context.Context, org *core.Org, now time.Time) error {
 		if !org.IsDeleted() {
 			return core.Conflict("The organization "+org.Slug+" is not deleted.", "There is nothing to restore.")
@@ -74,7 +74,7 @@ func (o Organizations) Restore(ctx context.Context, actor access.Actor, orgID, r
 			return fmt.Errorf("restore organization: %w", err)
 		}
 		org.DeletedAt = nil
-		return o.record(ctx, now, actor, *org, "org.restored", requestID)
+		return o.record(ctx, now, actor, *org, "org.restored")
 	})
 }
 
@@ -123,7 +123,7 @@ func (o Organizations) requireOwner(ctx context.Context, actor access.Actor, org
 }
 
 // record adds an event to the organization's audit log.
-func (o Organizations) record(ctx context.Context, now time.Time, actor access.Actor, org core.Org, action, requestID string) error {
+func (o Organizations) record(ctx context.Context, now time.Time, actor access.Actor, org core.Org, action string) error {
 	e := access.AuditEntry{Actor: actor, Action: action, OrgID: org.ID, Subject: org.ID}
 	if org.IsDeleted() {
 		e.Detail = deletionDetail{org.EraseAt()}

@@ -58,27 +58,27 @@ func TestDeletedOrganizationStopsUntilItIsRestored(t *testing.T) {
 		}
 		check(false)
 		owner := access.ActorOf(h.User.ID)
-		_, err := orgs.Restore(ctx, owner, org.ID, "")
+		_, err := orgs.Restore(ctx, owner, org.ID)
 		h.WantCode("restoring what is not deleted", err, core.CodeConflict)
-		_, err = orgs.Delete(ctx, access.ActorOf(core.NewID()), org.ID, "")
+		_, err = orgs.Delete(ctx, access.ActorOf(core.NewID()), org.ID)
 		h.WantCode("a stranger", err, core.CodeInvalidScope)
 		h.Must(h.DB.Members().SetMember(ctx, members.Member{OrgID: org.ID, UserID: h.User.ID, Role: members.PlainMember, Permissions: members.AllPermissions()}))
-		_, err = orgs.Delete(ctx, owner, org.ID, "")
+		_, err = orgs.Delete(ctx, owner, org.ID)
 		h.WantCode("a member with all permissions", err, core.CodeInvalidScope)
 		h.Must(h.DB.Members().SetMember(ctx, members.Member{OrgID: org.ID, UserID: h.User.ID, Role: members.Owner}))
 
-		deleted, err := orgs.Delete(ctx, owner, org.ID, "")
+		deleted, err := orgs.Delete(ctx, owner, org.ID)
 		h.Must(err)
 		if !deleted.EraseAt().Equal(h.Clock().Add(7 * 24 * time.Hour)) {
 			t.Errorf("erased from %s", deleted.EraseAt())
 		}
 		check(true)
-		_, err = orgs.Delete(ctx, operator, org.ID, "")
+		_, err = orgs.Delete(ctx, operator, org.ID)
 		h.WantCode("deleting again", err, core.CodeConflict)
 		h.Advance(7*24*time.Hour - time.Second)
-		_, err = orgs.Restore(ctx, access.ActorOf(core.NewID()), org.ID, "")
+		_, err = orgs.Restore(ctx, access.ActorOf(core.NewID()), org.ID)
 		h.WantCode("a stranger", err, core.CodeInvalidScope)
-		_, err = orgs.Restore(ctx, owner, org.ID, "")
+		_, err = orgs.Restore(ctx, owner, org.ID)
 		h.Must(err)
 		check(false)
 		lines, err := h.DB.Audit().FindAudit(ctx, org.ID, access.AuditFilter{Limit: 2})
@@ -87,14 +87,14 @@ func TestDeletedOrganizationStopsUntilItIsRestored(t *testing.T) {
 			t.Errorf("audit log: %+v", lines)
 		}
 
-		_, err = orgs.Delete(ctx, operator, org.ID, "")
+		_, err = orgs.Delete(ctx, operator, org.ID)
 		h.Must(err)
 		begun, err := orgs.Store.BeginErasing(ctx, org.ID, h.Clock(), h.Clock())
 		h.Must(err)
 		if !begun {
 			t.Error("the erasing does not begin")
 		}
-		_, err = orgs.Restore(ctx, operator, org.ID, "")
+		_, err = orgs.Restore(ctx, operator, org.ID)
 		h.WantCode("restoring what is being erased", err, core.CodeConflict)
 	})
 }

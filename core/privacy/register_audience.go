@@ -57,7 +57,8 @@ func audience() []Table {
 		{
 			Name: "visitor_ids", Of: Recipient, Title: "Visitor id", Find: []Match{{"contact_id", ByContact}}, Erase: Delete,
 			Data: []Column{
-				{Name: "contact_id", Holds: "id of the contact"}, {Name: "hash", Holds: "hash of the visitor id", Secret: true},
+				{Name: "contact_id", Holds: "id of the contact"},
+				{Name: "hash", Holds: "hash of the visitor id", Secret: true},
 				{Name: "sealed", Holds: "encrypted visitor id", Secret: true},
 			},
 			Other: "org_id issued_at", Kept: withContact,
@@ -66,8 +67,13 @@ func audience() []Table {
 		{
 			Name: "contacts", Of: Recipient, Title: "Contact", Find: []Match{{"id", ByContact}, {"email_key", ByKey}}, Erase: Delete,
 			Data: []Column{
-				{Name: "id", Holds: "id"}, {Name: "email", Holds: "address"}, {Name: "email_key", Holds: "address"}, {Name: "external_id", Holds: "id in the organization's own system"},
-				{Name: "attributes", Holds: "attributes"}, {Name: "topic_preferences", Holds: "topics"}, {Name: "unsubscribe_all", Holds: "opt-out"},
+				{Name: "id", Holds: "id"},
+				{Name: "email", Holds: "address"},
+				{Name: "email_key", Holds: "address"},
+				{Name: "external_id", Holds: "id in the organization's own system"},
+				{Name: "attributes", Holds: "attributes"},
+				{Name: "topic_preferences", Holds: "topics"},
+				{Name: "unsubscribe_all", Holds: "opt-out"},
 				{Name: "consent_changes", Holds: "when and how consent changed"},
 			},
 			Other: "org_id status shell stub created_at updated_at", Kept: "until the contact is erased",

@@ -15,8 +15,10 @@ func imports() []Table {
 		{
 			Name: "contact_uploads", Of: Recipient, Title: "Previews of imports", Find: []Match{{"sample", ByMention}, {"checked", ByMention}, {"imported", ByMention}}, Erase: Rewrite, Key: "id",
 			Data: []Column{
-				{Name: "sample", Holds: "first rows of the file", Change: Rows}, {Name: "checked", Holds: "result and first rows", Change: Rows},
-				{Name: "imported", Holds: "result", Change: Rows}, {Name: "uploaded_by", Holds: "id of the user", Of: User},
+				{Name: "sample", Holds: "first rows of the file", Change: Rows},
+				{Name: "checked", Holds: "result and first rows", Change: Rows},
+				{Name: "imported", Holds: "result", Change: Rows},
+				{Name: "uploaded_by", Holds: "id of the user", Of: User},
 			},
 			Other: "org_id id file_name size status settings problem attempts created_at completed_at claimed_until claimed_by", Kept: "30 days",
 		},

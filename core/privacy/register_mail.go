@@ -6,7 +6,8 @@ func mail() []Table {
 		{
 			Name: "handover_recipients", Of: Recipient, Title: "Mail that was or will be sent", Find: []Match{{"recipient", ByContact}, {"email", BySpelling}}, Erase: Rewrite, Key: "send_id recipient",
 			Data: []Column{
-				{Name: "recipient", Holds: "id of the contact", Change: PseudonymID}, {Name: "email", Holds: "address", Change: PseudonymAddress},
+				{Name: "recipient", Holds: "id of the contact", Change: PseudonymID},
+				{Name: "email", Holds: "address", Change: PseudonymAddress},
 				{Name: "reason", Holds: "answer of the account", Change: Blank},
 			},
 			Other: "org_id send_id state attempt claimed_by changed_at not_before message_id tier", Kept: "as long as the broadcast or the workflow",
@@ -21,7 +22,8 @@ func mail() []Table {
 		{
 			Name: "message_events", Of: Recipient, Title: "Events of messages", Find: []Match{{"recipient_key", ByKey}}, Erase: Rewrite, Key: "occurred_at id",
 			Data: []Column{
-				{Name: "recipient", Holds: "address", Change: PseudonymAddress}, {Name: "recipient_key", Holds: "address", Change: PseudonymAddress},
+				{Name: "recipient", Holds: "address", Change: PseudonymAddress},
+				{Name: "recipient_key", Holds: "address", Change: PseudonymAddress},
 				{Name: "metadata", Holds: "network address, browser, link, answer of the mail server", Change: Null},
 			},
 			Other: "org_id occurred_at id message_id type bounce_type bounce_sub_type channel identity template test recorded_at", Kept: "365 days",
@@ -41,8 +43,11 @@ func mail() []Table {
 		{
 			Name: "send_approvals", Of: Recipient, Title: "Previews of broadcasts that wait for approval", Find: []Match{{"preview", ByMention}}, Erase: Rewrite, Key: "id",
 			Data: []Column{
-				{Name: "preview", Holds: "preview for a recipient", Change: Rows}, {Name: "asked_user", Holds: "id of the user", Of: User}, {Name: "asked_by", Holds: "id of the user or the credential", Of: User},
-				{Name: "decided_by", Holds: "id of the user", Of: User}, {Name: "reason", Holds: "words of the user", Of: User},
+				{Name: "preview", Holds: "preview for a recipient", Change: Rows},
+				{Name: "asked_user", Holds: "id of the user", Of: User},
+				{Name: "asked_by", Holds: "id of the user or the credential", Of: User},
+				{Name: "decided_by", Holds: "id of the user", Of: User},
+				{Name: "reason", Holds: "words of the user", Of: User},
 			},
 			Other: "org_id id broadcast_id state asked_kind requested_at expires_at revision scheduled_at digest decided_at approved_size", Kept: "as long as the organization",
 		},

@@ -13,8 +13,11 @@ func received() []Table {
 		{
 			Name: "inboxes", Of: User, Title: "Temporary inboxes",
 			Data: []Column{
-				{Name: "owner", Holds: "id of the user"}, {Name: "caller", Holds: "credential"}, {Name: "account_ref", Holds: "reference to an account"},
-				{Name: "label", Holds: "words of the user"}, {Name: "allowed_senders", Holds: "verified senders"},
+				{Name: "owner", Holds: "id of the user"},
+				{Name: "caller", Holds: "credential"},
+				{Name: "account_ref", Holds: "reference to an account"},
+				{Name: "label", Holds: "words of the user"},
+				{Name: "allowed_senders", Holds: "verified senders"},
 			},
 			Other: "org_id id local_part visibility restriction token_id message_count dropped_count created_at expires_at deleted_at ends_at purged_at stored_bytes", Kept: "30 days after the end of the inbox",
 		},
@@ -30,7 +33,8 @@ func received() []Table {
 		{
 			Name: "receiving_messages", Of: Correspondent, Title: "Received mail", Find: []Match{{"sender_key", ByKey}}, Erase: Rewrite, Key: "id",
 			Data: []Column{
-				{Name: "sender", Holds: "address", Change: PseudonymAddress}, {Name: "sender_key", Holds: "address", Change: PseudonymAddress},
+				{Name: "sender", Holds: "address", Change: PseudonymAddress},
+				{Name: "sender_key", Holds: "address", Change: PseudonymAddress},
 				{Name: "subject", Holds: "subject", Change: Blank},
 			},
 			Other: "org_id id domain_id domain message_id recipients recipient_keys verdicts outcome test size received_at updated_at", Kept: "30 days",

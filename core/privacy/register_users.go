@@ -31,7 +31,8 @@ func users() []Table {
 			// replaced when the contact is erased.
 			Name: "audit_events", Of: Recipient, Title: "Audit log", Find: []Match{{"subject_id", ByContact}, {"detail", ByMention}}, Erase: Rewrite, Key: "occurred_at id",
 			Data: []Column{
-				{Name: "subject_id", Holds: "id of the changed record", Change: Redact}, {Name: "detail", Holds: "details of the change", Change: Redact},
+				{Name: "subject_id", Holds: "id of the changed record", Change: Redact},
+				{Name: "detail", Holds: "details of the change", Change: Redact},
 				{Name: "actor_id", Holds: "id of the user or the credential", Of: User},
 			},
 			Other: "org_id occurred_at id action actor_kind surface request_id", Kept: withOrg,

@@ -46,13 +46,13 @@ func Columns() []Column { return columns }
 func register(all []Column) []Column {
 	for i := range all {
 		c := &all[i]
-		key, after := strings.Join(c.Key, ", "), "$1"
+		key := strings.Join(c.Key, ", ")
 		first, second := c.Key[0], "''"
 		where := first + " > $1 AND CAST($2 AS text) = ''"
 		same := first + " = $2 AND CAST($3 AS text) = ''"
 		if len(c.Key) == 2 {
-			second, after = c.Key[1], "$1, $2"
-			where = fmt.Sprintf("(%s) > (%s)", key, after)
+			second = c.Key[1]
+			where = fmt.Sprintf("(%s) > ($1, $2)", key)
 			same = fmt.Sprintf("%s = $2 AND %s = $3", first, second)
 		}
 		c.next = engine.Register("sealed values of "+c.String(), fmt.Sprintf(

@@ -122,7 +122,7 @@ func (c *orgDelete) Run(p *cli.Program) error {
 				return fmt.Errorf("export: %w; the organization was not deleted", err)
 			}
 		}
-		deleted, err := orgClosing(s).Delete(ctx, s.Operator().Actor, org.ID, "")
+		deleted, err := orgClosing(s).Delete(ctx, s.Operator().Actor, org.ID)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ type orgRestore struct {
 // waits is sent.
 func (c *orgRestore) Run(p *cli.Program) error {
 	return c.WithOrg(p, c.Org, func(ctx context.Context, s *installation.Session, org core.Org) error {
-		restored, err := orgClosing(s).Restore(ctx, s.Operator().Actor, org.ID, "")
+		restored, err := orgClosing(s).Restore(ctx, s.Operator().Actor, org.ID)
 		if err != nil {
 			return err
 		}

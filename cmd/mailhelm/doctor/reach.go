@@ -58,7 +58,7 @@ func (e *examination) reachOne(ctx context.Context, name, flag, address, service
 			return false
 		}
 	}
-	answer, err := e.askPublic(ctx, address+config.HealthPath(service))
+	answer, err := e.askPublic(ctx, address+config.HealthPath(service)) //nolint:bodyclose // askPublic has closed it
 	switch {
 	case err != nil:
 		e.add(name, Warn, fmt.Sprintf("%s %s does not answer: %v", flag, address, err), "Start the server, and check the proxy: its address, port and certificate.")

@@ -65,7 +65,7 @@ func ReadJournal(path string, must bool) ([]privacy.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	return readEntries(path, file)
 }
 

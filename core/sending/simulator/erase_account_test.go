@@ -20,7 +20,7 @@ func TestEraseRemovesOneAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // read only
+	defer db.Close()
 	before := rowsOf(t, db, "kept")
 	if rowsOf(t, db, "gone")["contacts"] != 2100 || before["contacts"] != 10 || before["accounts"] != 1 {
 		t.Fatalf("seeded %v", before)
@@ -91,7 +91,7 @@ func rowsOf(t *testing.T, db *sql.DB, orgID string) map[string]int {
 	}
 	for table := range counts {
 		var n int
-		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table+` WHERE org_id = ?`, orgID).Scan(&n); err != nil { //nolint:gosec // a name of the schema
+		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table+` WHERE org_id = ?`, orgID).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		counts[table] = n
@@ -115,7 +115,7 @@ func plant(t *testing.T, db *sql.DB, table string) {
 	if numbers.Valid {
 		columns, values = columns+","+numbers.String, values+","+ones.String
 	}
-	if _, err := db.ExecContext(t.Context(), `INSERT INTO `+table+` (`+columns+`) VALUES (`+values+`)`); err != nil { //nolint:gosec // names of the schema
+	if _, err := db.ExecContext(t.Context(), `INSERT INTO `+table+` (`+columns+`) VALUES (`+values+`)`); err != nil {
 		t.Fatalf("%s: %v", table, err)
 	}
 }

@@ -108,7 +108,7 @@ func (h *Room) deleteOrg(w http.ResponseWriter, r *http.Request, v people.Visito
 		h.form(w, r, v, http.StatusUnprocessableEntity, "The typed slug is not the slug of this organization. Type "+v.Org.Slug+".")
 		return
 	}
-	if _, err := h.Organizations.Delete(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, ""); err != nil {
+	if _, err := h.Organizations.Delete(r.Context(), access.ActorOf(v.User.ID), v.Org.ID); err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
@@ -164,7 +164,7 @@ func (h *Room) restoreOrg(w http.ResponseWriter, r *http.Request, v people.Visit
 	if !h.Site.Identify(w, r, v, frame.DeletedPath) {
 		return
 	}
-	if _, err := h.Organizations.Restore(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, ""); err != nil {
+	if _, err := h.Organizations.Restore(r.Context(), access.ActorOf(v.User.ID), v.Org.ID); err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}

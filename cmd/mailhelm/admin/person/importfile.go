@@ -88,7 +88,7 @@ func replaceFile(name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }() // it has been renamed, or is of no use
 	_, err = file.Write(content)
 	if err = errors.Join(err, file.Chmod(info.Mode().Perm()), file.Sync(), file.Close()); err != nil {
 		return err
