@@ -123,7 +123,7 @@ const (
 // product.
 func Register() []Table {
 	var all []Table
-	for _, part := range [][]Table{imports(), audience(), workflows(), mail(), received(), users(), definitions(), server()} {
+	for _, part := range [][]Table{imports(), memberships(), audience(), workflows(), mail(), received(), users(), definitions(), server()} {
 		all = append(all, part...)
 	}
 	return all

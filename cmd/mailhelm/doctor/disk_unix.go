@@ -10,5 +10,5 @@ func freeSpace(dir string) (bytes uint64, known bool) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, false
 	}
-	return s.Bavail * uint64(s.Bsize), true //nolint:unconvert // the size of a block is positive, and of another type on other systems
+	return s.Bavail * uint64(s.Bsize), true
 }

@@ -9,8 +9,17 @@ import (
 // erasedTables are all tables with rows of organizations, with the column that tells the rows
 // of one organization apart.
 var erasedTables = [][2]string{
-	{"identities", "identity_key"}, {"configuration_sets", "name"}, {"contact_lists", "org_id"}, {"topics", "name"}, {"contacts", "id"},
-	{"suppressed", "id"}, {"templates", "id"}, {"sent", "id"}, {"outbox", "id"}, {"mails", "id"}, {"accounts", "org_id"},
+	{"identities", "identity_key"},
+	{"configuration_sets", "name"},
+	{"contact_lists", "org_id"},
+	{"topics", "name"},
+	{"contacts", "id"},
+	{"suppressed", "id"},
+	{"templates", "id"},
+	{"sent", "id"},
+	{"outbox", "id"},
+	{"mails", "id"},
+	{"accounts", "org_id"},
 }
 
 // eraseBatch is the maximum number of rows that one transaction of Erase deletes.

@@ -20,7 +20,7 @@ func TestEraseRemovesOneAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
 	before := rowsOf(t, db, "kept")
 	if rowsOf(t, db, "gone")["contacts"] != 2100 || before["contacts"] != 10 || before["accounts"] != 1 {
 		t.Fatalf("seeded %v", before)
@@ -77,7 +77,7 @@ func rowsOf(t *testing.T, db *sql.DB, orgID string) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // read only
+	defer rows.Close()
 	counts := map[string]int{}
 	for rows.Next() {
 		var table string
