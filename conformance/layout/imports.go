@@ -33,6 +33,7 @@ var domainEdges = map[[2]string]string{
 	{"activities", "jobs"}:             "a job purges activities after the retention",
 	{"privacy", "access"}:              "an erasure is in the audit log",
 	{"privacy", "inbound"}:             "received messages name the objects that are erased with them",
+	{"privacy", "topics"}:              "an opt-out of a topic outlives the person",
 	{"privacy", "sending"}:             "the sending account stores addresses, which are erased too",
 	{"approvals", "access"}:            "what people decide about sends is in the audit log",
 	{"approvals", "handover"}:          "the daily cap and the stop of all mail apply where mail leaves",

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // Account is what a sending account stores about a person.
@@ -145,7 +146,7 @@ func (p *Privacy) count(ctx context.Context, s Search) ([]TableCount, error) {
 
 // refusal returns the strongest reason why mail to a person must be refused for good.
 func refusal(person Person, account AccountData) Refusal {
-	if c := account.Contact; person.OptedOut || c != nil && (c.UnsubscribeAll || hasOptOut(*c)) {
+	if c := account.Contact; person.OptedOut || c != nil && topics.HasOptOut(*c) {
 		return OptedOut
 	}
 	if s := account.Suppressed; s != nil {
@@ -166,15 +167,6 @@ func refusal(person Person, account AccountData) Refusal {
 	default:
 		return Allowed
 	}
-}
-
-func hasOptOut(c sending.Contact) bool {
-	for _, choice := range c.Preferences {
-		if choice == sending.OptOut {
-			return true
-		}
-	}
-	return false
 }
 
 // Erase erases the person with an address: at the sending account, in the object store, and in

@@ -66,6 +66,12 @@ func (e Erased) Addresses(ctx context.Context, orgID string, emails []string) (m
 	return erased, nil
 }
 
+// Any reports whether an organization has erased a person. It lets callers with many addresses
+// return before they collect them.
+func (e Erased) Any(ctx context.Context, orgID string) (bool, error) {
+	return e.Store.AnyTombstone(ctx, orgID)
+}
+
 // Known returns those of the addresses whose persons were erased, for any reason.
 func (e Erased) Known(ctx context.Context, orgID string, emails []string) (map[string]bool, error) {
 	found, err := e.tombstones(ctx, orgID, emails)

@@ -48,14 +48,11 @@ func (q query) args(s privacy.Search) []any {
 		case pseudonymAddress:
 			args[i] = s.As.Email
 		default:
-			args[i] = "%" + likeEscapes.Replace(texts[int(p-firstMention)%len(texts)]) + "%"
+			args[i] = engine.LikePattern(texts[int(p-firstMention)%len(texts)])
 		}
 	}
 	return args
 }
-
-// likeEscapes escapes the wildcards of LIKE.
-var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // contactOf returns the id of a person's contact, or a text that no column has.
 func contactOf(p privacy.Person) string {

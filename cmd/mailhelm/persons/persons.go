@@ -65,6 +65,9 @@ func (m mailObjects) DeleteObjects(ctx context.Context, orgID, storeID string, k
 // small query for each call, as long as no person of the organization was erased.
 func HideErased(erased privacy.Erased) func(ctx context.Context, orgID string, events []messages.Event) error {
 	return func(ctx context.Context, orgID string, events []messages.Event) error {
+		if exists, err := erased.Any(ctx, orgID); err != nil || !exists {
+			return err
+		}
 		var emails []string
 		for _, e := range events {
 			emails = append(append(emails, e.Mail.To...), e.Recipient)
