@@ -222,8 +222,11 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 			if alone.want(200).decode(&route); route.Class != m.class || tool.Class != m.class {
 				t.Errorf("%s is %s and %s, want %s", m.source, route.Class, tool.Class, m.class)
 			}
-			if len(route.Sample) > 10 || len(route.Sample) != min(route.Count, 10) || len(tool.Sample) != len(route.Sample) {
-				t.Errorf("%s: a sample of %d and %d", m.source, len(route.Sample), len(tool.Sample))
+			// Segments are evaluated in the background, so the two answers can differ.
+			for _, found := range []previewAnswer{route, tool} {
+				if len(found.Sample) != min(found.Count, 10) {
+					t.Errorf("%s: a count of %d and a sample of %d", m.source, found.Count, len(found.Sample))
+				}
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -107,6 +108,17 @@ func (e Errors) Unwrap() []error {
 		faults = append(faults, fault)
 	}
 	return faults
+}
+
+// FaultsOf returns the faults in the error of a failed compilation, or nil for another error.
+func FaultsOf(err error) Errors {
+	if several, ok := errors.AsType[Errors](err); ok {
+		return several
+	}
+	if one, ok := errors.AsType[*Error](err); ok {
+		return Errors{one}
+	}
+	return nil
 }
 
 // position returns the line and column of a byte offset in source; both count from 1. Lines

@@ -46,7 +46,7 @@ func (a Author) Review(ctx context.Context, org core.Org, key, source string) (R
 	}
 	checked, err := predicate.Compile(source, schema)
 	if err != nil {
-		return Review{Names: schema, Faults: faultsOf(err)}, nil
+		return Review{Names: schema, Faults: predicate.FaultsOf(err)}, nil
 	}
 	facts := lintFacts(org, a.Clock())
 	if key != "" && len(checked.Tree().SegmentKeys()) > 0 {

@@ -301,7 +301,7 @@ func warning(fault error) string { return broken + firstFault(fault) }
 func firstFault(fault error) string {
 	const longest = 500
 	text := fault.Error()
-	if faults := faultsOf(fault); len(faults) > 0 {
+	if faults := predicate.FaultsOf(fault); len(faults) > 0 {
 		text = faults[0].Error()
 	}
 	if len(text) > longest {

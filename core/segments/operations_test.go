@@ -327,3 +327,48 @@ func TestStatesOfASegment(t *testing.T) {
 		t.Errorf("an archived segment is paused: %v", err)
 	}
 }
+
+// changingMembers changes contacts between the two queries of a preview, in either order.
+type changingMembers struct {
+	segments.MemberStore
+	change func()
+}
+
+func (m changingMembers) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
+	defer m.change()
+	return m.MemberStore.Examples(ctx, q, limit)
+}
+
+func (m changingMembers) CountMatching(ctx context.Context, q segments.Question) (int, error) {
+	defer m.change()
+	return m.MemberStore.CountMatching(ctx, q)
+}
+
+// TestPreviewCountMatchesItsSample adds a contact, and removes one, after each query of a
+// preview. The count must be that of the sample, if the sample has all matching contacts.
+func TestPreviewCountMatchesItsSample(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		for i := range 10 {
+			w.put(t, fmt.Sprintf("c%02d", i), map[string]any{"mrr": float64(i)})
+		}
+		added, found := 0, w.Members
+		w.Members = changingMembers{found, func() {
+			added++
+			w.put(t, fmt.Sprintf("new%d", added), map[string]any{"mrr": float64(20)})
+			w.put(t, fmt.Sprintf("c%02d", added), map[string]any{"mrr": float64(-1)})
+			w.put(t, fmt.Sprintf("c%02d", added+4), map[string]any{"mrr": float64(-1)})
+		}}
+		for _, source := range []string{"attr.mrr >= 0", "attr.mrr > 3"} {
+			got, refused := w.call(t, core.REST, "segments_preview_predicate", fmt.Sprintf(`{"source":%q}`, source))
+			if refused != nil {
+				t.Fatal(refused)
+			}
+			var preview segments.Preview
+			must(t, json.Unmarshal([]byte(got), &preview))
+			if len(preview.Sample) != min(preview.Count, 10) {
+				t.Errorf("%s: a count of %d with a sample of %d", source, preview.Count, len(preview.Sample))
+			}
+		}
+	})
+}

@@ -49,7 +49,7 @@ func (s *Segments) CheckAll(ctx context.Context, org core.Org, t Together) (map[
 		}
 		switch r := results[d.Key]; {
 		case r.fault != nil:
-			for _, fault := range faultsOf(r.fault) {
+			for _, fault := range predicate.FaultsOf(r.fault) {
 				f.Faults = append(f.Faults, newFault(fault))
 			}
 		case isCircular(tests, d.Key):

@@ -88,10 +88,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 	defer cancel()
 	q := Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: c.Now}
 	if err = s.checkPreviewCost(bounded, q); err == nil {
-		found.Count, err = s.Members.CountMatching(bounded, q)
-	}
-	if err == nil {
-		found.Sample, err = s.Members.Examples(bounded, q, sampleSize)
+		err = s.countWithSample(bounded, q, &found)
 	}
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		return Preview{}, core.Invalid("source", "takes longer to answer than "+s.PreviewTime.String()+": test fewer events, or test a shorter window")
@@ -99,11 +96,26 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 	return found, err
 }
 
+// countWithSample sets the count and the sample of found. Contacts change between the two
+// queries, so the count follows the sample: a sample that is not full has all matching
+// contacts, and a full one has at most as many as match.
+func (s *Segments) countWithSample(ctx context.Context, q Question, found *Preview) (err error) {
+	if found.Sample, err = s.Members.Examples(ctx, q, sampleSize); err != nil {
+		return err
+	}
+	if found.Count = len(found.Sample); found.Count < sampleSize {
+		return nil
+	}
+	count, err := s.Members.CountMatching(ctx, q)
+	found.Count = max(count, sampleSize)
+	return err
+}
+
 // invalidPredicate converts the error of a failed compilation to core.CodeValidationFailed,
 // with one entry for each fault of the predicate.
 func invalidPredicate(err error) *core.Error {
 	var fields []core.FieldError
-	for _, fault := range faultsOf(err) {
+	for _, fault := range predicate.FaultsOf(err) {
 		fields = append(fields, core.FieldError{Field: "source", Reason: fault.Error() + listNames(fault)})
 	}
 	return core.InvalidFields(fields...)
@@ -111,7 +123,7 @@ func invalidPredicate(err error) *core.Error {
 
 // faultOf returns the first fault.
 func faultOf(err error) *Fault {
-	faults := faultsOf(err)
+	faults := predicate.FaultsOf(err)
 	if len(faults) == 0 {
 		return &Fault{Message: "the predicate does not compile", Line: 1, Column: 1}
 	}
@@ -140,17 +152,6 @@ func listNames(fault *predicate.Error) string {
 		return "; there are none"
 	}
 	return "; there are " + core.QuotedList(fault.Known)
-}
-
-// faultsOf returns the faults in the error of a failed compilation.
-func faultsOf(err error) []*predicate.Error {
-	if several, ok := errors.AsType[predicate.Errors](err); ok {
-		return several
-	}
-	if one, ok := errors.AsType[*predicate.Error](err); ok {
-		return []*predicate.Error{one}
-	}
-	return nil
 }
 
 func lintOf(warnings []predicate.Warning) []Lint {

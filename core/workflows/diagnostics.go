@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -88,11 +87,8 @@ func diagnosticOf(fault *predicate.Error) Diagnostic {
 
 // faultsOf returns the faults in the error of a failed compilation.
 func faultsOf(err error) []*predicate.Error {
-	if several, ok := errors.AsType[predicate.Errors](err); ok {
-		return several
-	}
-	if one, ok := errors.AsType[*predicate.Error](err); ok {
-		return []*predicate.Error{one}
+	if faults := predicate.FaultsOf(err); faults != nil {
+		return faults
 	}
 	return []*predicate.Error{{Line: 1, Column: 1, Message: "the workflow does not compile"}}
 }

@@ -200,7 +200,8 @@ func TestSyncs(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		for i, row := range []map[string]any{
-			{"kind": "contacts", "failure": "", "succeeded_at": ago(time.Hour)}, {"kind": "contacts", "failure": "refused", "succeeded_at": ago(time.Minute)},
+			{"kind": "contacts", "failure": "", "succeeded_at": ago(time.Hour)},
+			{"kind": "contacts", "failure": "refused", "succeeded_at": ago(time.Minute)},
 			{"kind": "templates", "failure": "refused"},
 		} {
 			row["org_id"] = fmt.Sprint("org", i)

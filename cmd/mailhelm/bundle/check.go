@@ -79,10 +79,7 @@ func workflowFaults(path, source string) []definitions.Diagnostic {
 
 // languageFaults returns the faults in an error of the languages of predicates and workflows.
 func languageFaults(code, path string, err error) []definitions.Diagnostic {
-	list, _ := errors.AsType[predicate.Errors](err)
-	if one, ok := errors.AsType[*predicate.Error](err); ok && len(list) == 0 {
-		list = predicate.Errors{one}
-	}
+	list := predicate.FaultsOf(err)
 	all := make([]definitions.Diagnostic, 0, len(list))
 	for _, f := range list {
 		message := f.Message

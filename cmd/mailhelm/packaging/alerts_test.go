@@ -31,28 +31,34 @@ var alertCases = map[string]struct {
 	labels       map[string]string
 }{
 	"MailhelmDown": {
-		map[string]string{`up{job="mailhelm",instance="a"}`: "1x170 0x10"}, map[string]string{`up{job="mailhelm",instance="a"}`: "0x170 1x10"},
+		map[string]string{`up{job="mailhelm",instance="a"}`: "1x170 0x10"},
+		map[string]string{`up{job="mailhelm",instance="a"}`: "0x170 1x10"},
 		map[string]string{"job": "mailhelm", "instance": "a"},
 	},
 	"MailhelmNoWorker": {
 		map[string]string{`mailhelm_processes{role="api"}`: "2x180", `mailhelm_processes{role="worker"}`: "1x170 0x10", `mailhelm_processes{role="all"}`: "0x180"},
-		map[string]string{`mailhelm_processes{role="api"}`: "0x180", `mailhelm_processes{role="worker"}`: "1x180", `mailhelm_processes{role="all"}`: "0x180"}, nil,
+		map[string]string{`mailhelm_processes{role="api"}`: "0x180", `mailhelm_processes{role="worker"}`: "1x180", `mailhelm_processes{role="all"}`: "0x180"},
+		nil,
 	},
 	"MailhelmDatabaseUnavailable": {
 		map[string]string{`mailhelm_faults_total{cause="temporarily_unavailable",surface="rest"}`: "0+1x180"},
-		map[string]string{`mailhelm_faults_total{cause="temporarily_unavailable",surface="rest"}`: "7x180", `mailhelm_faults_total{cause="overloaded",surface="rest"}`: "0+1x180"}, nil,
+		map[string]string{`mailhelm_faults_total{cause="temporarily_unavailable",surface="rest"}`: "7x180", `mailhelm_faults_total{cause="overloaded",surface="rest"}`: "0+1x180"},
+		nil,
 	},
 	"MailhelmInternalErrors": {
 		map[string]string{`mailhelm_faults_total{cause="internal_error",surface="agent"}`: "0x175 1x5"},
-		map[string]string{`mailhelm_faults_total{cause="internal_error",surface="agent"}`: "0x100 1x80"}, nil,
+		map[string]string{`mailhelm_faults_total{cause="internal_error",surface="agent"}`: "0x100 1x80"},
+		nil,
 	},
 	"MailhelmOverloaded": {
 		map[string]string{`mailhelm_faults_total{cause="overloaded",surface="rest"}`: "0+60x180"},
-		map[string]string{`mailhelm_faults_total{cause="overloaded",surface="rest"}`: "0+1x180"}, nil,
+		map[string]string{`mailhelm_faults_total{cause="overloaded",surface="rest"}`: "0+1x180"},
+		nil,
 	},
 	"MailhelmAccountUnavailable": {
 		map[string]string{`mailhelm_faults_total{cause="upstream_unavailable",surface="rest"}`: "0+60x180"},
-		map[string]string{`mailhelm_faults_total{cause="upstream_unavailable",surface="rest"}`: "0+1x180"}, nil,
+		map[string]string{`mailhelm_faults_total{cause="upstream_unavailable",surface="rest"}`: "0+1x180"},
+		nil,
 	},
 	"MailhelmServerErrors": {
 		map[string]string{`mailhelm_http_requests_total{host="api",route="/v1/lists",status="5xx"}`: "0+2x180", `mailhelm_http_requests_total{host="api",route="/v1/lists",status="2xx"}`: "0+98x180"},
@@ -61,11 +67,13 @@ var alertCases = map[string]struct {
 	},
 	"MailhelmSlowCalls": {
 		map[string]string{`mailhelm_call_seconds_bucket{le="1"}`: "0+90x180", `mailhelm_call_seconds_bucket{le="2.5"}`: "0+100x180", `mailhelm_call_seconds_bucket{le="+Inf"}`: "0+100x180"},
-		map[string]string{`mailhelm_call_seconds_bucket{le="1"}`: "0+100x180", `mailhelm_call_seconds_bucket{le="2.5"}`: "0+100x180", `mailhelm_call_seconds_bucket{le="+Inf"}`: "0+100x180"}, nil,
+		map[string]string{`mailhelm_call_seconds_bucket{le="1"}`: "0+100x180", `mailhelm_call_seconds_bucket{le="2.5"}`: "0+100x180", `mailhelm_call_seconds_bucket{le="+Inf"}`: "0+100x180"},
+		nil,
 	},
 	"MailhelmDatabaseConnectionsScarce": {
 		map[string]string{`mailhelm_database_refused_total{instance="a",pool="main"}`: "0+60x180"},
-		map[string]string{`mailhelm_database_refused_total{instance="a",pool="main"}`: "0+1x180"}, map[string]string{"instance": "a", "pool": "main"},
+		map[string]string{`mailhelm_database_refused_total{instance="a",pool="main"}`: "0+1x180"},
+		map[string]string{"instance": "a", "pool": "main"},
 	},
 	"MailhelmWorkLate": {
 		map[string]string{`mailhelm_queue_oldest_seconds{queue="event_webhooks"}`: "0+60x180"},
@@ -76,7 +84,8 @@ var alertCases = map[string]struct {
 		map[string]string{`mailhelm_queue_oldest_seconds{queue="received_mail"}`: "0x100 61x80"}, map[string]string{`mailhelm_queue_oldest_seconds{queue="received_mail"}`: "30x180"}, nil,
 	},
 	"MailhelmImportsLate": {
-		map[string]string{`mailhelm_queue_oldest_seconds{queue="contact_imports"}`: "0+60x180"}, map[string]string{`mailhelm_queue_oldest_seconds{queue="contact_imports"}`: "0+30x180"},
+		map[string]string{`mailhelm_queue_oldest_seconds{queue="contact_imports"}`: "0+60x180"},
+		map[string]string{`mailhelm_queue_oldest_seconds{queue="contact_imports"}`: "0+30x180"},
 		map[string]string{"queue": "contact_imports"},
 	},
 	"MailhelmBroadcastStalled": {
@@ -96,18 +105,21 @@ var alertCases = map[string]struct {
 		map[string]string{"kind": "contacts"},
 	},
 	"MailhelmSyncsFail": {
-		map[string]string{`mailhelm_sync_failing_organizations{kind="contacts"}`: "0x100 1x80"}, map[string]string{`mailhelm_sync_failing_organizations{kind="contacts"}`: "0x150 1x30"},
+		map[string]string{`mailhelm_sync_failing_organizations{kind="contacts"}`: "0x100 1x80"},
+		map[string]string{`mailhelm_sync_failing_organizations{kind="contacts"}`: "0x150 1x30"},
 		map[string]string{"kind": "contacts"},
 	},
 	"MailhelmRedisUnavailable": {
 		map[string]string{`mailhelm_rate_limit_fallbacks_total{cause="failed"}`: "0+1x180"}, map[string]string{`mailhelm_rate_limit_fallbacks_total{cause="failed"}`: "5x180"}, nil,
 	},
 	"MailhelmScannerFails": {
-		map[string]string{`mailhelm_scans_total{scanner="clamd",outcome="timeout"}`: "0+1x180"}, map[string]string{`mailhelm_scans_total{scanner="clamd",outcome="pass"}`: "0+1x180"},
+		map[string]string{`mailhelm_scans_total{scanner="clamd",outcome="timeout"}`: "0+1x180"},
+		map[string]string{`mailhelm_scans_total{scanner="clamd",outcome="pass"}`: "0+1x180"},
 		map[string]string{"scanner": "clamd"},
 	},
 	"MailhelmMailNotAccepted": {
-		map[string]string{`mailhelm_received_messages_total{outcome="store_failed"}`: "0+1x180"}, map[string]string{`mailhelm_received_messages_total{outcome="accepted"}`: "0+1x180"},
+		map[string]string{`mailhelm_received_messages_total{outcome="store_failed"}`: "0+1x180"},
+		map[string]string{`mailhelm_received_messages_total{outcome="accepted"}`: "0+1x180"},
 		map[string]string{"outcome": "store_failed"},
 	},
 	"MailhelmFiguresStale": {

@@ -123,8 +123,11 @@ func TestHasWorker(t *testing.T) {
 		alive map[string]int
 		want  bool
 	}{
-		{map[string]int{"api": 2}, false}, {map[string]int{"api": 1, "worker": 1}, true}, {map[string]int{"all": 1}, true},
-		{map[string]int{"api": 1, "": 1}, true}, {map[string]int{}, false},
+		{map[string]int{"api": 2}, false},
+		{map[string]int{"api": 1, "worker": 1}, true},
+		{map[string]int{"all": 1}, true},
+		{map[string]int{"api": 1, "": 1}, true},
+		{map[string]int{}, false},
 	} {
 		if got := hasWorker(tc.alive); got != tc.want {
 			t.Errorf("%v: %t", tc.alive, got)

@@ -3,8 +3,6 @@
 package review
 
 import (
-	"errors"
-
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 )
@@ -25,25 +23,19 @@ func (r Result) Valid() bool { return len(r.Faults) == 0 }
 func Source(source string, schema *language.Schema) Result {
 	tree, err := language.Parse(source)
 	if err != nil {
-		return Result{Faults: faults(err)}
+		return Result{Faults: predicate.FaultsOf(err)}
 	}
 	r := Result{Tree: tree}
 	if schema == nil {
 		r.Warnings, err = language.CheckWithoutNames(tree)
-		r.Faults = faults(err)
+		r.Faults = predicate.FaultsOf(err)
 		return r
 	}
 	checked, err := language.Check(tree, *schema)
 	if err != nil {
-		r.Faults = faults(err)
+		r.Faults = predicate.FaultsOf(err)
 		return r
 	}
 	r.Warnings = checked.Warnings()
 	return r
-}
-
-// faults returns the faults in an error of package language, which has no other errors.
-func faults(err error) predicate.Errors {
-	all, _ := errors.AsType[predicate.Errors](err)
-	return all
 }
