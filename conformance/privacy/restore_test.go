@@ -78,6 +78,22 @@ func TestLatestEntries(t *testing.T) {
 	}
 }
 
+// TestLatestEntriesOfSeveralJournals joins the journals of two servers in both orders. The time of
+// an entry decides, not its place.
+func TestLatestEntriesOfSeveralJournals(t *testing.T) {
+	t.Parallel()
+	entry := func(hash string, at int64, allowed bool) privacy.Entry {
+		return privacy.Entry{OrgID: "o", Tombstone: privacy.Tombstone{Hash: []byte(hash), ErasedAt: time.UnixMicro(at)}, Allowed: allowed}
+	}
+	one := []privacy.Entry{entry("again", 1, false), entry("again", 2, true), entry("allowed", 5, true)}
+	other := []privacy.Entry{entry("again", 3, false), entry("allowed", 4, false)}
+	for _, entries := range [][]privacy.Entry{slices.Concat(one, other), slices.Concat(other, one)} {
+		if got := slices.Collect(maps.Keys(privacy.Latest(entries, "o"))); !slices.Equal(got, []string{"again"}) {
+			t.Errorf("the latest are %q", got)
+		}
+	}
+}
+
 func (p planted) execute(t *testing.T, statement string) {
 	t.Helper()
 	_, err := p.Writer().ExecContext(t.Context(), statement)

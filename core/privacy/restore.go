@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core/access"
 )
@@ -20,11 +21,12 @@ type Journal interface {
 	Append(e Entry) error
 }
 
-// Latest returns the last entry of each address of an organization, by its hash. Entries of
-// addresses that were allowed again are left out.
+// Latest returns the latest entry of each address of an organization, by its hash. Addresses that
+// were allowed again are left out. The entries may be those of several journals in any order,
+// because each server has a journal of its own.
 func Latest(entries []Entry, orgID string) map[string]Tombstone {
 	latest := map[string]Tombstone{}
-	for _, e := range entries {
+	for _, e := range slices.SortedStableFunc(slices.Values(entries), func(a, b Entry) int { return a.ErasedAt.Compare(b.ErasedAt) }) {
 		switch {
 		case e.OrgID != orgID:
 		case e.Allowed:
