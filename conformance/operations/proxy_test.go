@@ -147,11 +147,9 @@ func startCaddy(t *testing.T, b behind) *proxy {
 	certificate, key := p.certify(t, dir)
 	_, port, err := net.SplitHostPort(p.address)
 	must(t, err)
-	_, plain, err := net.SplitHostPort(freeAddress(t))
-	must(t, err)
 	text := b.document(t, "Caddyfile", names[len(names)-1]+" {", names[len(names)-1]+" {\n\tbind 127.0.0.1\n\ttls "+certificate+" "+key,
 		"health_port "+adminPort, "health_port "+b.admin)
-	text = fmt.Sprintf("{\n\tadmin off\n\tauto_https disable_redirects\n\thttp_port %s\n\thttps_port %s\n\tstorage file_system %s\n}\n", plain, port, dir) + text
+	text = fmt.Sprintf("{\n\tadmin off\n\tauto_https disable_redirects\n\thttp_port %s\n\thttps_port %s\n\tstorage file_system %s\n}\n", freePort(t), port, dir) + text
 	path := filepath.Join(dir, "Caddyfile")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 	p.start(t, "env", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir, program, "run", "--config", path, "--adapter", "caddyfile")
@@ -177,6 +175,14 @@ func freeAddress(t *testing.T) string {
 	must(t, err)
 	must(t, l.Close())
 	return l.Addr().String()
+}
+
+// freePort returns a port of the loopback on which no program listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	must(t, err)
+	return port
 }
 
 // certify writes a self-signed certificate for the documented names and its key.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,7 +35,7 @@ const documentedDelay = 10 * time.Second
 type extent struct {
 	requests int
 	delay    time.Duration
-	// changes are the durations of the nginx configuration that fit a shorter delay.
+	// changes are the durations in the configuration of the proxy that fit a shorter delay.
 	changes []string
 	// pace limits the requests in a second, so that CI has time for other tests.
 	pace rate.Limit
@@ -53,11 +54,25 @@ func extentOf() extent {
 
 // TestRollingUpdateFailsNoRequest rolls two servers behind nginx, one after the other, while
 // clients read and write contacts, call tools, upload and poll an inbox. Every request must
-// succeed, and every contact must exist once.
+// succeed, and every contact must exist once. In full it also does so behind Caddy.
 func TestRollingUpdateFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	size := extentOf()
-	c := newCluster(t, size)
+	t.Run("nginx", func(t *testing.T) { roll(t, extentOf(), startNginx, 0) })
+	if storagetest.Full() {
+		t.Run("Caddy", func(t *testing.T) { roll(t, extentOf(), startCaddy, documentedPause) })
+	}
+}
+
+// documentedPause is how long the documentation says to wait after a server is ready, before the
+// next one is stopped. A proxy with health checks does not know before its next check that the
+// server is ready. nginx asks each server again by a request.
+const documentedPause = 5 * time.Second
+
+// roll rolls two servers behind a proxy until the requests are made. It waits for a pause after
+// each start.
+func roll(t *testing.T, size extent, start func(*testing.T, behind) *proxy, pause time.Duration) {
+	t.Helper()
+	c := newCluster(t, size, start)
 	l := &load{t: t, cluster: c, limit: rate.NewLimiter(size.pace, 8), least: int64(size.requests)}
 	l.start()
 	rolls := 0
@@ -68,6 +83,7 @@ func TestRollingUpdateFailsNoRequest(t *testing.T) {
 		for _, s := range c.servers {
 			must(t, s.stop(t))
 			s.start(t, c.binary)
+			time.Sleep(pause) //nolint:forbidigo // the pause of a person who follows the guide
 		}
 	}
 	l.stop()
@@ -80,7 +96,7 @@ func TestRollingUpdateFailsNoRequest(t *testing.T) {
 	c.checkContacts(t, l)
 }
 
-// cluster is two servers on one PostgreSQL behind nginx, with an organization.
+// cluster is two servers on one PostgreSQL behind a proxy, with an organization.
 type cluster struct {
 	binary  string
 	servers [2]*server
@@ -90,27 +106,28 @@ type cluster struct {
 	secret  string // of the client
 }
 
-// newCluster creates the organization and starts the servers and nginx.
-func newCluster(t *testing.T, size extent) *cluster {
+// newCluster creates the organization and starts the servers and the proxy. The servers have
+// loopback addresses of their own, because a proxy asks for their health at the same port.
+func newCluster(t *testing.T, size extent, startProxy func(*testing.T, behind) *proxy) *cluster {
 	t.Helper()
 	c := &cluster{binary: link(t)}
 	dir, database := storagetest.Folder(t), storagetest.PostgresURL(t)
 	c.fill(t, config.Config{DataDir: dir, DatabaseURL: database, Listen: configtest.AnyPorts(), MaxConns: 8, DNSServers: []string{"none"}})
-	var b behind
-	b.changes = size.changes
+	b := behind{changes: size.changes, admin: freePort(t)}
 	for i := range c.servers {
-		b.servers[i] = freeAddress(t)
+		host := fmt.Sprintf("127.0.0.%d", i+1)
+		b.servers[i] = net.JoinHostPort(host, freePort(t))
 		c.servers[i] = &server{args: []string{
 			"--data", dir, "--database-url", database, "--drain-delay", size.delay.String(), "--trusted-proxies", "127.0.0.0/8",
 			"--api-addr", b.servers[i], "--app-addr", b.servers[i], "--mcp-addr", b.servers[i], "--fetch-addr", b.servers[i],
-			"--smtp-addr", freeAddress(t), "--admin-addr", freeAddress(t), "--dns-servers", "none", "--log-level", "info",
+			"--smtp-addr", freeAddress(t), "--admin-addr", net.JoinHostPort(host, b.admin), "--dns-servers", "none", "--log-level", "info",
 			"--base-url", "https://api.example.com", "--auth-url", "https://auth.example.com", "--app-url", "https://app.example.com",
 			"--mcp-url", "https://mcp.example.com", "--fetch-url", "https://fetch.example.com",
 		}}
 		c.servers[i].start(t, c.binary)
 		t.Cleanup(func() { _ = c.servers[i].cmd.Process.Kill() })
 	}
-	c.proxy = startNginx(t, b)
+	c.proxy = startProxy(t, b)
 	return c
 }
 
