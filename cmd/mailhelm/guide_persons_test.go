@@ -11,9 +11,6 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// personsGuide is the guide whose commands the test runs.
-const personsGuide = "../../rest/docs/guides/persons.md"
-
 // TestGuideOfPersons runs the commands of the guide in their order, about a contact who has opted
 // out. In between, a file with the erased address must be refused, until the address is allowed.
 func TestGuideOfPersons(t *testing.T) {
@@ -33,55 +30,34 @@ func TestGuideOfPersons(t *testing.T) {
 		g.run("allowed")
 		g.imports("ada@example.com,\n", 1, 0)
 		g.run("acme")
-		if len(g.commands) != 0 {
-			t.Errorf("the test does not run the commands %q", g.commands)
-		}
+		g.end()
 	})
 }
 
 // personsOfGuide runs the guide's commands in a folder.
 type personsOfGuide struct {
-	t        *testing.T
-	s        shell
-	folder   string
-	commands []string
+	*guide
+	s shell
 }
 
 func newPersonsGuide(t *testing.T, s shell) *personsOfGuide {
 	t.Helper()
-	guide, err := os.ReadFile(personsGuide)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &personsOfGuide{t: t, s: s, folder: t.TempDir()}
-	g.commands = strings.Split(strings.TrimSpace(strings.Join(blocks(string(guide), "sh"), "")), "\n")
-	if err := os.MkdirAll(s.database.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.database.Dir, "master.key"), []byte(strings.Repeat("ab", 32)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	g := &personsOfGuide{openGuide(t, "persons.md"), s}
+	g.where = s.where
+	g.files = map[string]string{"--output": g.folder, "--import-file": g.folder, "--list": s.database.Dir}
+	s.writeMasterKey()
 	s.mustRun("org", "create", "acme")
 	return g
 }
 
-// run runs the next command of the guide, which must print a text.
-func (g *personsOfGuide) run(prints string) {
-	g.t.Helper()
-	command := g.commands[0]
-	g.commands = g.commands[1:]
-	args := strings.Fields(strings.TrimPrefix(command, "mailhelm "))
-	for i := range args[:len(args)-1] {
-		switch args[i] {
-		case "--output", "--import-file":
-			args[i+1] = filepath.Join(g.folder, args[i+1])
-		case "--list":
-			args[i+1] = filepath.Join(g.s.database.Dir, args[i+1])
-		}
+// writeMasterKey writes a master key into the data folder, as the first start does.
+func (s shell) writeMasterKey() {
+	s.t.Helper()
+	if err := os.MkdirAll(s.database.Dir, 0o700); err != nil {
+		s.t.Fatal(err)
 	}
-	r := runWith(g.t, nil, append(args, g.s.where...)...)
-	if r.status != 0 || !strings.Contains(r.stdout, prints) {
-		g.t.Fatalf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
+	if err := os.WriteFile(filepath.Join(s.database.Dir, "master.key"), []byte(strings.Repeat("ab", 32)+"\n"), 0o600); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
@@ -107,21 +83,5 @@ func (g *personsOfGuide) checkExport() {
 		if content := g.read(name); !strings.Contains(content, "ada@example.com") || strings.Contains(content, "bob@") {
 			g.t.Errorf("%s has %s", name, content)
 		}
-	}
-}
-
-func (g *personsOfGuide) read(name string) string {
-	g.t.Helper()
-	content, err := os.ReadFile(filepath.Join(g.folder, name))
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return string(content)
-}
-
-func (g *personsOfGuide) write(name, content string) {
-	g.t.Helper()
-	if err := os.WriteFile(filepath.Join(g.folder, name), []byte(content), 0o600); err != nil {
-		g.t.Fatal(err)
 	}
 }

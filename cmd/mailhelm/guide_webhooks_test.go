@@ -77,15 +77,6 @@ func TestGuideOfWebhooks(t *testing.T) {
 	}
 }
 
-// blocks returns the contents of the fenced code blocks of a language in Markdown.
-func blocks(markdown, language string) []string {
-	var found []string
-	for _, m := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?)```\n").FindAllStringSubmatch(markdown, -1) {
-		found = append(found, m[1])
-	}
-	return found
-}
-
 // field returns a member of a printed JSON object whose value is a string.
 func field(object, name string) string {
 	m := regexp.MustCompile(`"` + name + `": "([^"]*)"`).FindStringSubmatch(object)

@@ -40,6 +40,17 @@ func PostgresURL(tb testing.TB) string {
 	return s.copyTemplate(tb, s.template)
 }
 
+// PostgresPrograms returns the folder with the programs of PostgreSQL, such as pg_dump. If they
+// are not installed the test is skipped, or fails if CI is "true".
+func PostgresPrograms(tb testing.TB) string {
+	tb.Helper()
+	bin := serverBinaries()
+	if bin == "" {
+		SkipMissing(tb, "POSTGRESQL TESTS SKIPPED: no programs of PostgreSQL found; install PostgreSQL 15 or later")
+	}
+	return bin
+}
+
 // copyTemplate returns the address of a new database, a copy of the given template. The
 // copy is dropped when the test ends.
 func (s *server) copyTemplate(tb testing.TB, template string) string {
