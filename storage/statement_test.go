@@ -141,7 +141,7 @@ var withoutOrg = map[string]bool{
 	"master key records": true, "insert master key record": true, "delete master key record": true,
 	"installation fact": true, "set installation fact": true,
 	"next version of routing": true, "routes since a version": true,
-	"backlogs": true, "counts of jobs": true, "counts of syncs": true, // for the operator
+	"backlogs": true, "counts of jobs": true, "counts of failed jobs": true, "counts of syncs": true, // for the operator
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }
 

@@ -25,6 +25,10 @@ const (
 	limitOfQueue = 10_000
 )
 
+// CountedInFull is the number of waiting items below which a count is exact. Larger counts may
+// have ended at a limit.
+const CountedInFull = limitOfParent
+
 // Store reads figures of the whole database.
 type Store struct{ db *engine.DB }
 
@@ -120,6 +124,30 @@ func (t *jobTime) Scan(stored any) error {
 		return err
 	}
 	return fmt.Errorf("a job has a time of type %T", stored)
+}
+
+// failedJobs reads an index on state and finalized_at. The text of the time suits the types of
+// both databases, and compares to the second.
+var failedJobs = engine.Register("counts of failed jobs", `
+	SELECT kind, count(*) AS jobs FROM (
+		SELECT kind FROM river_job WHERE state = 'discarded' AND finalized_at IS NOT NULL AND finalized_at >= $1 LIMIT $2) AS failed
+	GROUP BY kind ORDER BY kind`)
+
+// FailedJobs returns by kind how many jobs have failed at their last attempt since a time.
+func (s Store) FailedJobs(ctx context.Context, since time.Time) (map[string]int, error) {
+	type row struct {
+		Kind string `db:"kind"`
+		Jobs int    `db:"jobs"`
+	}
+	rows, err := engine.List[row](ctx, s.db, failedJobs, since.UTC().Format(time.DateTime+"-07:00"), limitOfQueue)
+	if err != nil {
+		return nil, err
+	}
+	failed := make(map[string]int, len(rows))
+	for _, r := range rows {
+		failed[r.Kind] = r.Jobs
+	}
+	return failed, nil
 }
 
 // SyncCount has the results of the latest syncs of one kind.

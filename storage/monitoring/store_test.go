@@ -195,6 +195,35 @@ func TestJobs(t *testing.T) {
 	})
 }
 
+// TestFailedJobs checks that only jobs count that failed for good since a time.
+func TestFailedJobs(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		queue, err := db.NewJobs(engine.JobsConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 4 {
+			if err := queue.Enqueue(t.Context(), letter{n}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id, failed := range map[int]string{1: "2026-11-29 11:59:59.123", 2: "2026-11-29 12:00:00.123", 3: "2026-11-29 12:30:00"} {
+			change := fmt.Sprintf(`UPDATE river_job SET state = 'discarded', finalized_at = '%s+00:00' WHERE id = %d`, failed, id)
+			if db.Dialect() == engine.SQLite {
+				change = strings.Replace(change, "+00:00", "", 1) // as the job queue stores times
+			}
+			if _, err := db.Writer().ExecContext(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := db.Monitoring().FailedJobs(t.Context(), now.In(time.FixedZone("", 3600)))
+		if err != nil || len(got) != 1 || got["letter"] != 2 {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
 // TestSyncs checks that failures are counted by kind, and that the latest success counts.
 func TestSyncs(t *testing.T) {
 	t.Parallel()

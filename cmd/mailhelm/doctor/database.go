@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// database checks the database and what it stores: the signing keys and the sending
-// accounts. It also checks the clock against the stored data. It does not lock the data
+// database checks the database and what it stores: the signing keys, the sending accounts and
+// the work that waits. It also checks the clock against the stored data. It does not lock the data
 // folder, so a server may run at the same time.
 func (e *examination) database(ctx context.Context) {
 	const name = "database"
@@ -67,6 +67,7 @@ func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	}
 	e.sendingAccounts(ctx, db)
 	e.databaseClock(ctx, db)
+	e.backlog(ctx, db)
 }
 
 // signingKeys checks that the master key decrypts the stored signing keys.
