@@ -75,16 +75,17 @@ func newBackup(t *testing.T, postgres bool) *backup {
 	}
 	b.replace = strings.NewReplacer(pairs...)
 	b.configure(s.database.URL)
-	b.systemctl = func(args string) {
-		switch args {
-		case "stop mailhelm":
+	b.handle = func(line string) bool {
+		switch line {
+		case "systemctl stop mailhelm":
 			b.server.exit()
 			b.destroy()
-		case "start mailhelm":
+		case "systemctl start mailhelm":
 			b.start()
 		default:
-			t.Fatalf("systemctl %s", args)
+			return false
 		}
+		return true
 	}
 	return b
 }

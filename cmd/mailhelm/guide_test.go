@@ -28,10 +28,12 @@ type guide struct {
 	replace *strings.Replacer
 	// where are flags that commands of Mailhelm get in addition.
 	where []string
-	// path is PATH for other commands.
-	path string
-	// systemctl does in place of systemd what the arguments say.
-	systemctl func(args string)
+	// path is PATH for other commands, and environment has further variables for them.
+	path        string
+	environment []string
+	// handle runs a command that needs the system, such as systemd, in place of the shell. It
+	// returns false for other commands.
+	handle func(line string) bool
 
 	// commands are the next ones, and left is the number of those of the whole guide that the test
 	// has neither run nor left out.
@@ -110,15 +112,14 @@ func (g *guide) run(prints string) string {
 func (g *guide) execute(command, prints string) string {
 	g.t.Helper()
 	line := g.replace.Replace(command)
-	if args, found := strings.CutPrefix(line, "sudo systemctl "); found && g.systemctl != nil {
-		g.systemctl(args)
+	plain := strings.TrimPrefix(strings.TrimPrefix(line, "sudo -u mailhelm "), "sudo ")
+	if g.handle != nil && g.handle(plain) {
 		return ""
 	}
 	var printed string
 	var err error
-	plain := strings.TrimPrefix(strings.TrimPrefix(line, "sudo -u mailhelm "), "sudo ")
 	if args, found := strings.CutPrefix(plain, "mailhelm "); found {
-		printed, err = g.mailhelm(strings.Fields(args))
+		printed, err = g.mailhelm(wordsOf(args))
 	} else {
 		printed, err = g.shell(line)
 	}
@@ -126,6 +127,26 @@ func (g *guide) execute(command, prints string) string {
 		g.t.Fatalf("%s: %v, want %q\n%s", command, err, prints, printed)
 	}
 	return printed
+}
+
+// refuse runs the next command, which must fail and print a text.
+func (g *guide) refuse(prints string) {
+	g.t.Helper()
+	command := g.commands[0]
+	g.skip(1)
+	args, _ := strings.CutPrefix(g.replace.Replace(command), "sudo -u mailhelm mailhelm ")
+	if printed, err := g.mailhelm(wordsOf(args)); err == nil || !strings.Contains(printed, prints) {
+		g.t.Fatalf("%s: %v, want a refusal with %q\n%s", command, err, prints, printed)
+	}
+}
+
+// wordsOf returns the words of a command. Words in double quotes may have spaces.
+func wordsOf(line string) []string {
+	var words []string
+	for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line, -1) {
+		words = append(words, strings.Trim(word, `"`))
+	}
+	return words
 }
 
 // mailhelm runs a command of Mailhelm in this process.
@@ -149,13 +170,13 @@ const asPerson = `sudo() { if [ "$1" = -u ]; then shift 2; fi; "$@"; }
 install() { for arg; do shift; case $arg in -o|-g) skip=1;; *) if [ "$skip" ]; then skip=; else set -- "$@" "$arg"; fi;; esac; done; command install "$@"; }
 `
 
-// shell runs a command in sh.
+// shell runs a command in sh. It may be called after the end of the test.
 func (g *guide) shell(line string) (string, error) {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), startTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.t.Context()), startTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-euc", asPerson+"skip=\n"+line)
-	cmd.Dir, cmd.Env = g.folder, append(withoutSettings(os.Environ()), "PATH="+g.path)
+	cmd.Dir, cmd.Env = g.folder, append(append(withoutSettings(os.Environ()), g.environment...), "PATH="+g.path)
 	printed, err := cmd.CombinedOutput()
 	return string(printed), err
 }
