@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,25 @@ func TestUnit(t *testing.T) {
 	output, err := exec.Command(analyze, "security", "--offline=true", "--threshold=20", filepath.Join("files", "mailhelm.service")).CombinedOutput()
 	if err != nil {
 		t.Errorf("the service is exposed: %v\n%s", err, output)
+	}
+	checkUnitLoads(t, analyze)
+}
+
+// checkUnitLoads lets systemd read the unit, with a program and without a manual page that this
+// machine has.
+func checkUnitLoads(t *testing.T, analyze string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := strings.NewReplacer("/usr/bin/mailhelm", self, "Documentation=man:mailhelm(1)\n", "").Replace(string(packaged("mailhelm.service")))
+	file := filepath.Join(t.TempDir(), "mailhelm.service")
+	if err := os.WriteFile(file, []byte(unit), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.Command(analyze, "verify", file).CombinedOutput(); err != nil || len(output) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, output)
 	}
 }
 
