@@ -92,12 +92,14 @@ func (tab *Tab) SelectedLine(selector string) int {
 	})()`, selector))
 }
 
-// Download returns the file to which a link leads, read with the cookies of the page. It fails
-// the test if no link matches the selector or the answer has another status than 200.
+// Download returns the file to which a link or the button of a form leads, read with the cookies
+// of the page. It fails the test if neither matches the selector, or the answer has another status
+// than 200.
 func (tab *Tab) Download(selector string) string {
 	tab.t.Helper()
 	const fetch = `(async () => {
-		const answer = await fetch(document.querySelector(%q).href);
+		const from = document.querySelector(%q), form = from.form;
+		const answer = await (form ? fetch(form.action, {method: form.method, body: new URLSearchParams(new FormData(form, from))}) : fetch(from.href));
 		if (answer.status !== 200) throw new Error("status " + answer.status);
 		return answer.text();
 	})()`

@@ -30,6 +30,7 @@ const (
 	MayTestContent          Permission = "content.test"
 	MayViewContacts         Permission = "contacts.view"
 	MayManageContacts       Permission = "contacts.manage"
+	MayManagePersons        Permission = "persons.manage" // no scope covers it, so no token has it
 	MayViewLists            Permission = "lists.view"
 	MayManageLists          Permission = "lists.manage"
 	MayViewSegments         Permission = "segments.view"
@@ -103,7 +104,7 @@ var permissions = sortPermissions(
 	MayViewAccount, MayViewAnalytics, MaySearchRecipients, MayViewSuppression, MayManageSuppression,
 	MayViewUndeliverable, MayManageUndeliverable, MayConfigureUndelivered, MayViewSending, MayAdoptChannels,
 	MayTriggerSync, MayViewProduction, MaySubmitProduction, MayViewContent, MayManageContent, MayTestContent,
-	MayViewContacts, MayManageContacts, MayViewLists, MayManageLists, MayViewSegments, MayManageSegments,
+	MayViewContacts, MayManageContacts, MayManagePersons, MayViewLists, MayManageLists, MayViewSegments, MayManageSegments,
 	MayManageAttributes, MayViewActivities, MayWriteActivities, MayViewCampaigns, MayManageCampaigns, MayApproveSends,
 	MayViewInbound, MayManageInbound, MayViewDomainAuth, MayManageDomainAuth, MayManageCredentials,
 	MayManageMembers, MayManageOrg, MayViewAudit,

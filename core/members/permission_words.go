@@ -43,6 +43,7 @@ var permissionAreas = []PermissionArea{
 	{"Contacts", []PermissionWords{
 		{MayViewContacts, "See contacts, topics and attributes."},
 		{MayManageContacts, "Add, change and archive contacts, and manage topics."},
+		{MayManagePersons, "Export and erase all data of a person, with a second factor. No token gets this permission."},
 		{MayManageAttributes, "Define attributes and activities."},
 		{MayViewLists, "See lists."},
 		{MayManageLists, "Add, change and delete lists."},

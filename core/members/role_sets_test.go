@@ -22,7 +22,7 @@ var rolesOf = map[string]string{
 	"undeliverable.configure": "developer", "channels.adopt": "developer", "sync.trigger": "developer", "ses.production_access.submit": "developer",
 	"attributes.manage": "developer", "activities.write": "developer", "inbound.manage": "developer", "domain_auth.manage": "developer",
 	"credentials.manage": "developer", "audit.view": "developer",
-	"members.manage": "", "org.manage": "",
+	"members.manage": "", "org.manage": "", "persons.manage": "",
 }
 
 // TestRoleSets checks to which sets each permission belongs, and that a new permission is

@@ -55,6 +55,13 @@ type Privacy struct{ Config }
 // New returns a Privacy.
 func New(cfg Config) *Privacy { return &Privacy{cfg} }
 
+// With returns a Privacy with other transactions.
+func (p *Privacy) With(t core.Transactor) *Privacy {
+	cfg := p.Config
+	cfg.Transactor = t
+	return New(cfg)
+}
+
 // Report says what is stored about a person, or what was erased.
 type Report struct {
 	// Tables has the tables with rows of the person, in the order of the register.
@@ -297,22 +304,31 @@ func nothingStored() *core.Error {
 	return core.NotFound("person").WithNext("Nothing is stored about this address. Check its spelling.")
 }
 
+// Tombstone returns what stays of an erased person, nil if no person with the address was erased.
+func (p *Privacy) Tombstone(ctx context.Context, orgID, email string) (*Tombstone, error) {
+	stones, err := p.Tombstones.TombstonesOf(ctx, orgID, [][]byte{p.Hasher.Hash(orgID, email)})
+	if err != nil || len(stones) == 0 {
+		return nil, err
+	}
+	return &stones[0], nil
+}
+
 // Allow lets an address that was erased get mail and become a contact again, because the person
 // asks for it. It fails with core.CodeNotFound if the address is not refused.
 func (p *Privacy) Allow(ctx context.Context, actor access.Actor, orgID, email string) error {
 	hash := p.Hasher.Hash(orgID, email)
 	err := p.Transactor.InTx(ctx, func(ctx context.Context) error {
-		stones, err := p.Tombstones.TombstonesOf(ctx, orgID, [][]byte{hash})
+		stone, err := p.Tombstone(ctx, orgID, email)
 		if err != nil {
 			return err
 		}
-		if len(stones) == 0 || stones[0].Refuses == Allowed {
+		if stone == nil || stone.Refuses == Allowed {
 			return core.NotFound("erased address").WithNext("Mail to this address is not refused because of an erasure.")
 		}
 		if err := p.Tombstones.DeleteTombstone(ctx, orgID, hash); err != nil {
 			return err
 		}
-		return access.RecordAudit(ctx, p.Audit, p.Clock(), access.AuditEntry{Actor: actor, Action: "person.allowed", OrgID: orgID, Detail: map[string]any{"refused": stones[0].Refuses}})
+		return access.RecordAudit(ctx, p.Audit, p.Clock(), access.AuditEntry{Actor: actor, Action: "person.allowed", OrgID: orgID, Detail: map[string]any{"refused": stone.Refuses}})
 	})
 	if err != nil {
 		return err

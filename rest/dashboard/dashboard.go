@@ -30,6 +30,7 @@ var Areas = []frame.Area{
 	{Group: groupAudience, Path: frame.Path + "/lists", Name: "Lists", Needs: members.MayViewLists, Key: "l"},
 	{Group: groupAudience, Path: frame.Path + "/topics", Name: "Topics", Needs: members.MayViewContacts, Key: "t"},
 	{Group: groupAudience, Path: frame.Path + "/contacts/import", Name: "Import", Needs: members.MayManageContacts},
+	{Group: groupAudience, Path: frame.Path + "/personal-data", Name: "Personal data", Needs: members.MayManagePersons},
 	{Group: groupAudience, Path: frame.Path + "/attributes", Name: "Attributes", Needs: members.MayViewContacts, Key: "a"},
 	{Group: groupAudience, Path: frame.Path + "/activities", Name: "Activities", Needs: members.MayViewActivities, Key: "v"},
 	{Group: groupAudience, Path: frame.Path + "/segments", Name: "Segments", Needs: members.MayViewSegments, Key: "s"},

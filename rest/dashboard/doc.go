@@ -12,6 +12,7 @@
 //   - messages: the search of sent messages, the course of one message
 //   - developers: API keys, applications, granted access, how assistants connect
 //   - inboxes: temporary inboxes and their messages
+//   - persons: the export and erasure of the data of one person
 //   - closing: the export, deletion and restoring of the organization
 //   - organization: the sending account, channels, members, settings, the audit log
 //

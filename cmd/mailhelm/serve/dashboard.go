@@ -2,11 +2,13 @@ package serve
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/pace"
 	parts "github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
@@ -20,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages/silence"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/segments"
 	coretemplates "github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
@@ -45,6 +48,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailstorage"
 	"github.com/mailhelm/mailhelm/rest/dashboard/messages"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	personpages "github.com/mailhelm/mailhelm/rest/dashboard/persons"
 	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	"github.com/mailhelm/mailhelm/rest/dashboard/repository"
@@ -168,12 +172,32 @@ func (b *roomBuilder) addAudience() {
 		Directory: corecontacts.NewDirectory(b.domains.Contacts), Standings: segments.NewStandings(b.domains.Segments), Memberships: b.domains.Lists,
 		Actors: b.actors,
 	}))
+	b.add(b.persons())
 	b.add(imports.New(b.around, imports.Config{Uploads: newUploads(b.cfg, b.s, b.domains.Bulk), Topics: b.s.db.Topics(), Actors: b.actors}))
 	b.add(audience.New(b.around, audience.Config{Lists: b.domains.Lists, Segments: b.domains.Segments}))
 	b.add(segmentpages.New(b.around, segmentpages.Config{
 		Definitions: b.domains.Segments, Author: segments.Author{Store: b.s.db.Segments(), Members: b.s.db.SegmentMembers(), Clock: b.cfg.Clock},
 	}))
 	b.add(registry.New(b.around, registry.Config{Attributes: b.domains.Attributes, Activities: b.domains.Activities, Segments: b.domains.Segments}))
+}
+
+// persons returns the pages that export and erase the data of a person.
+func (b *roomBuilder) persons() (*personpages.Room, error) {
+	db := b.s.db
+	known, err := persons.New(privacy.Config{
+		Store: db.Privacy(), Account: b.s.accounts, Runs: workflowstore.NewTimerStore(db.DB), Audit: db.Audit(), Transactor: db, Clock: b.cfg.Clock,
+		Journal: persons.NewJournal(b.cfg.DataDir),
+	}, b.s.erased, b.s.incoming.Stores)
+	if err != nil {
+		return nil, err
+	}
+	return personpages.New(b.around, personpages.Config{
+		Privacy: known, Factors: b.factors.FactorsOf,
+		Email: func(ctx context.Context, orgID, id string) (string, error) {
+			c, err := corecontacts.NewDirectory(b.domains.Contacts).Contact(ctx, orgID, id)
+			return c.Email, err
+		},
+	})
 }
 
 // home returns the overview.

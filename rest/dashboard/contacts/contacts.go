@@ -20,6 +20,7 @@ const Path = frame.Path + "/contacts"
 const (
 	importPath   = Path + "/import"
 	listsPath    = frame.Path + "/lists"
+	personsPath  = frame.Path + "/personal-data" // of rest/dashboard/persons
 	messagesPath = frame.Path + "/messages"
 	segmentsPath = frame.Path + "/segments"
 	topicsPath   = frame.Path + "/topics"

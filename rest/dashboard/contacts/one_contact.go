@@ -100,6 +100,9 @@ func (h contactHandlers) showContact(w http.ResponseWriter, r *http.Request, v p
 			data.NoList.Action, data.NoValue.Action = &frame.Action{Path: edit, Name: "Choose lists"}, &frame.Action{Path: edit, Name: "Set attributes"}
 		}
 	}
+	if v.Member.Has(members.MayManagePersons) {
+		head.Actions = append(head.Actions, frame.Action{Path: personsPath + "?contact=" + url.QueryEscape(c.ID), Name: "Personal data"})
+	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "contact", Title: data.Facts.Email, Head: head, Notice: contactNotices.NoticeOf(r), Data: data})
 }
 

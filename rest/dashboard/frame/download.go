@@ -12,6 +12,13 @@ func BeginCSV(w http.ResponseWriter, name string) {
 // BeginZip is [BeginCSV] for a zip archive.
 func BeginZip(w http.ResponseWriter, name string) { begin(w, name, "application/zip") }
 
+// BeginJSON is [BeginCSV] for a JSON file.
+func BeginJSON(w http.ResponseWriter, name string) { begin(w, name, "application/json") }
+
+// BeginHTML is [BeginCSV] for a page that is saved and not opened, so that it never runs as a page
+// of this host.
+func BeginHTML(w http.ResponseWriter, name string) { begin(w, name, "text/html; charset=utf-8") }
+
 func begin(w http.ResponseWriter, name, contentType string) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

@@ -14,7 +14,7 @@ import (
 
 // screens matches a composite literal of frame.Screen in Go code. The name of the page is
 // its capture group.
-var screens = regexp.MustCompile(`frame\.Screen\{Page: "(\w+)",`)
+var screens = regexp.MustCompile(`frame\.Screen\{\s*Page: "(\w+)",`)
 
 // Room is what the pages of a package provide. The type of the package embeds *frame.Pages,
 // which has Names and Template.
