@@ -64,7 +64,11 @@ func (h *Room) proven(next frame.Handler) frame.Handler {
 		case err != nil:
 			h.Fail(w, r, v, err)
 		case !has.Any():
-			h.Show(w, r, v, http.StatusForbidden, frame.Screen{Page: "factor", Title: "Personal data", Data: frame.SecurityPath})
+			status := http.StatusOK
+			if r.Method != http.MethodGet {
+				status = http.StatusForbidden
+			}
+			h.Show(w, r, v, status, frame.Screen{Page: "factor", Title: "Personal data", Data: frame.SecurityPath})
 		case h.Site.Identify(w, r, v, h.back(r)):
 			next(w, r, v)
 		}
