@@ -120,7 +120,7 @@ func (b *backup) usePostgres() []string {
 	})
 	quoted := func(address string) string { return "'" + address + "'" }
 	return []string{
-		"postgres://mailhelm@db.example.com/mailhelm_restored", quoted(restored), "postgres://mailhelm@db.example.com/mailhelm", quoted(b.s.database.URL),
+		"postgres://mailhelm@db.example.com/mailhelm_restored", quoted(restored), "postgres://postgres@db.example.com/mailhelm_restored", quoted(restored), "postgres://mailhelm@db.example.com/mailhelm", quoted(b.s.database.URL),
 		"postgres://postgres@db.example.com/postgres", quoted(admin), "mailhelm_restored", restoredName, "--owner=mailhelm", "--owner=postgres",
 	}
 }
