@@ -2,6 +2,7 @@ package members_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -36,5 +37,25 @@ func TestALostPermissionTakesItsScopes(t *testing.T) {
 	}
 	if m.Has(members.MayViewContacts) || !(members.Member{Role: members.Owner}).Has(members.MayManageOrg) {
 		t.Error("permissions of the roles")
+	}
+}
+
+// TestPermissionsOfPeopleOnly lists the permissions that no scope covers, so that no token, and
+// thus no assistant and no integration, can have them.
+func TestPermissionsOfPeopleOnly(t *testing.T) {
+	t.Parallel()
+	covered := map[members.Permission]bool{}
+	for _, s := range core.AllScopes() {
+		covered[members.PermissionFor(s)] = true
+	}
+	var without []string
+	for _, p := range members.AllPermissions() {
+		if !covered[p] {
+			without = append(without, string(p))
+		}
+	}
+	want := "audit.view campaigns.approve channels.adopt credentials.manage members.manage org.manage persons.manage ses.production_access.submit ses.production_access.view suppression.manage sync.trigger undeliverable.configure undeliverable.manage"
+	if got := strings.Join(without, " "); got != want {
+		t.Errorf("no scope covers %q, want %q", got, want)
 	}
 }
