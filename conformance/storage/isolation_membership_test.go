@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -13,6 +14,7 @@ func (o ownedObjects) ownVisitor(t *testing.T, db *storage.DB) {
 	t.Helper()
 	must(t, db.VisitorIDs().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
 	o.ownSite(t, db)
+	o.ownRetention(t, db)
 	o.ownRepository(t, db)
 }
 
@@ -32,7 +34,7 @@ func (o ownedObjects) membershipState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	visitor, err := store.VisitorID(ctx, o.org, o.contact.ID)
 	must(t, err)
-	return append([]any{list, members, log, visitor}, append(o.siteState(t, db), o.repositoryState(t, db)...)...)
+	return append([]any{list, members, log, visitor}, slices.Concat(o.siteState(t, db), o.retentionState(t, db), o.repositoryState(t, db))...)
 }
 
 func membershipCalls(o ownedObjects, org string) map[string]storeCall {

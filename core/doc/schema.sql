@@ -543,6 +543,8 @@ CREATE TABLE contacts (
 	UNIQUE (org_id, external_id)
 );
 
+CREATE INDEX contacts_archived ON contacts (org_id, updated_at, id) WHERE status = 'archived';
+
 CREATE INDEX contacts_newest ON contacts (org_id, status, created_at, id);
 
 CREATE TABLE denied_tokens (
@@ -1531,6 +1533,17 @@ CREATE TABLE report_marks (
 	org_id bytetext NOT NULL,
 	mark bytetext NOT NULL,
 	PRIMARY KEY (org_id, mark)
+);
+
+CREATE TABLE retention (
+	org_id bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	days bigint,
+	changed_at bigint,
+	seen_at bigint,
+	ran_at bigint,
+	deleted bigint NOT NULL DEFAULT 0,
+	PRIMARY KEY (org_id, kind)
 );
 
 CREATE TABLE segment_members (

@@ -1,6 +1,10 @@
 package privacy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/retention"
+)
 
 // withContact is the lifetime of what belongs to a contact.
 const withContact = "as long as the contact"
@@ -60,7 +64,7 @@ func audience() []Table {
 				{Name: "unsubscribe_all", Holds: "opt-out"},
 				{Name: "consent_changes", Holds: "when and how consent changed"},
 			},
-			Other: "org_id status shell stub created_at updated_at", Kept: "until the contact is erased",
+			Other: "org_id status shell stub created_at updated_at", Kept: "until the contact is erased; archived ones " + retention.Kept(retention.ArchivedContacts),
 		},
 	}
 }

@@ -1,5 +1,7 @@
 package privacy
 
+import "github.com/mailhelm/mailhelm/core/retention"
+
 // definitions has the tables of definitions, settings and figures of an organization. Texts in them are
 // the organization's own. Export and erasure do not search them.
 func definitions() []Table {
@@ -48,6 +50,7 @@ func definitions() []Table {
 		{Name: "report_bounce_domains", Other: "org_id day domain bounced"},
 		{Name: "report_days", Other: "org_id day channel identity template sent delivered bounced complained suppressed opens unique_opens clicks unique_clicks"},
 		{Name: "report_hours", Other: "org_id hour channel identity template sent delivered bounced complained suppressed opens unique_opens clicks unique_clicks"},
+		{Name: "retention", Other: "org_id kind days changed_at seen_at ran_at deleted"},
 		{Name: "segment_sizes", Other: "org_id segment_id day members"},
 		{Name: "segments", Other: "org_id id key name description search source profile_version eval_class status eval_warning eval_warning_at member_count last_evaluated_at origin source_path created_at updated_at stale"},
 		{Name: "send_policies", Of: User, Title: "Rules for approvals", Data: actors("updated_by"), Other: "org_id application rule above lists also_people updated_at", Kept: withOrg},
@@ -58,7 +61,7 @@ func definitions() []Table {
 		{Name: "template_tags", Other: "org_id template_id tag_id"},
 		{Name: "template_versions", Of: User, Title: "Versions of templates", Data: actors("saved_by user_id"), Other: "org_id template_id version_number subject html body_text content_hash message saved_by_kind saved_at", Kept: withOrg},
 		{Name: "templates", Other: "org_id id name slug subject html body_text content_hash search created_at updated_at read_at source version_number topic test_data deployed_version deployed_at deploy_failure deploy_tried_at deploy_claimed assets_changed_at origin commit_id faults"},
-		{Name: "test_sends", Of: User, Title: "Test sends", Data: actors("created_by user_id"), Other: "org_id id subject_kind subject_id created_at created_by_kind", Kept: withOrg},
+		{Name: "test_sends", Of: User, Title: "Test sends", Data: actors("created_by user_id"), Other: "org_id id subject_kind subject_id created_at created_by_kind", Kept: retention.Kept(retention.TestSends)},
 		{Name: "topics", Other: "org_id name display_name description default_subscription origin status created_at updated_at"},
 		{Name: "tracking_domains", Other: "org_id id domain region status created_at checked_at verified_at"},
 		{Name: "undeliverable_rules", Other: "org_id profile rules judged_to updated_at"},

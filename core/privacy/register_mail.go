@@ -1,5 +1,7 @@
 package privacy
 
+import "github.com/mailhelm/mailhelm/core/retention"
+
 // mail has the tables about sent mail.
 func mail() []Table {
 	return []Table{
@@ -60,7 +62,7 @@ func mail() []Table {
 			Data: []Column{
 				{Name: "email_key", Holds: "address"}, {Name: "email", Holds: "address"}, {Name: "exclusion_reason", Holds: "words of a user"},
 			},
-			Other: "org_id id status reason first_seen_at last_seen_at last_changed_at event_count excluded_at forgiven_at", Kept: "as long as the organization",
+			Other: "org_id id status reason first_seen_at last_seen_at last_changed_at event_count excluded_at forgiven_at", Kept: retention.Kept(retention.Undeliverable),
 		},
 		{
 			Name: "webhook_deliveries", Of: Recipient, Title: "Events that were sent to webhooks", Find: []Match{{"recipient", BySpelling}}, Erase: Delete,

@@ -1,5 +1,7 @@
 package privacy
 
+import "github.com/mailhelm/mailhelm/core/retention"
+
 // memberships has the tables about contacts on lists and in segments.
 func memberships() []Table {
 	return []Table{
@@ -9,7 +11,7 @@ func memberships() []Table {
 		},
 		{
 			Name: "membership_log", Of: Recipient, Title: "Changes of lists and segments", Find: []Match{{"contact_id", ByContact}}, Erase: Rewrite, Key: "occurred_at id",
-			Data: []Column{{Name: "contact_id", Holds: "id of the contact", Change: PseudonymID}}, Other: "org_id occurred_at id set_kind set_id entered", Kept: withOrg,
+			Data: []Column{{Name: "contact_id", Holds: "id of the contact", Change: PseudonymID}}, Other: "org_id occurred_at id set_kind set_id entered", Kept: retention.Kept(retention.MembershipLog),
 		},
 		{
 			Name: "segment_members", Of: Recipient, Title: "Segments", Find: []Match{{"contact_id", ByContact}}, Erase: Delete,

@@ -1,5 +1,7 @@
 package privacy
 
+import "github.com/mailhelm/mailhelm/core/retention"
+
 const (
 	withUser = "as long as the user"
 	withOrg  = "as long as the organization"
@@ -21,7 +23,7 @@ func users() []Table {
 		{Name: "password_resets", Of: User, Title: "Links to reset a password", Data: []Column{user, {Name: "hash", Holds: "hash of the link", Secret: true}, {Name: "password_mark", Holds: "mark of the password", Secret: true}}, Other: "created_at expires_at", Kept: "15 minutes"},
 		{Name: "password_warnings", Of: User, Title: "Warnings about sign-in", Data: []Column{user}, Other: "warned_at", Kept: "30 days"},
 		{Name: "grants", Of: User, Title: "Permissions given to applications", Data: []Column{user}, Other: "org_id id client_id resource scopes created_at expires_at revoked_at", Kept: withUser},
-		{Name: "tool_usage", Of: User, Title: "Calls of assistants, by day", Data: []Column{user}, Other: "org_id client_id operation day calls confirmed asked refused failed last_at", Kept: withOrg},
+		{Name: "tool_usage", Of: User, Title: "Calls of assistants, by day", Data: []Column{user}, Other: "org_id client_id operation day calls confirmed asked refused failed last_at", Kept: retention.Kept(retention.AssistantCalls)},
 		{Name: "verified_senders", Of: User, Title: "Verified senders", Data: []Column{{Name: "owner", Holds: "id of the user"}, {Name: "email", Holds: "address"}, {Name: "address", Holds: "address"}, {Name: "code_hash", Holds: "hash of the code", Secret: true}}, Other: "org_id id start_id code_expires_at wrong_codes verified_at created_at", Kept: withUser},
 		{Name: "verified_sender_starts", Of: User, Title: "Attempts to verify senders", Data: []Column{{Name: "subject", Holds: "address or id of the user"}}, Other: "started latest", Kept: "30 days"},
 		{Name: "domainauth_notices", Of: User, Title: "Mail about domains", Data: []Column{user, {Name: "subject", Holds: "subject"}, {Name: "plain", Holds: "text"}, {Name: "html", Holds: "text"}}, Other: "org_id id domain_id kind day attempts due_at created_at", Kept: "7 days"},
@@ -35,7 +37,7 @@ func users() []Table {
 				{Name: "detail", Holds: "details of the change", Change: Redact},
 				{Name: "actor_id", Holds: "id of the user or the credential", Of: User},
 			},
-			Other: "org_id occurred_at id action actor_kind surface request_id", Kept: withOrg,
+			Other: "org_id occurred_at id action actor_kind surface request_id", Kept: retention.Kept(retention.AuditLog),
 		},
 	}
 }

@@ -91,24 +91,10 @@ func TestCounter(t *testing.T) {
 		if err != nil || len(rows) != 2 || rows[0].ClientID != "a" || rows[1].ClientID != "a" {
 			t.Errorf("the first two rows are %v, %v", rows, err)
 		}
-		checkPurge(t, db)
-	})
-}
-
-func checkPurge(t *testing.T, db *storage.DB) {
-	t.Helper()
-	today := noon.Truncate(24 * time.Hour)
-	for _, want := range []int{1, 0} {
-		if n, err := db.Usage().Purge(t.Context(), "mine", today, 100); n != want || err != nil {
-			t.Errorf("purged %d, %v, want %d", n, err, want)
+		if len(sums(t, db, "other", usage.Filter{})) != 1 {
+			t.Error("the rows of another organization are lost")
 		}
-	}
-	if n, err := db.Usage().Purge(t.Context(), "mine", today.AddDate(0, 0, 1), 1); n != 1 || err != nil {
-		t.Errorf("purged %d, %v, want the limit", n, err)
-	}
-	if len(sums(t, db, "other", usage.Filter{})) != 1 {
-		t.Error("rows of another organization were purged")
-	}
+	})
 }
 
 // TestCountsSurviveAnOutage checks that counts are stored after an outage of the store, and

@@ -95,7 +95,4 @@ type Store interface {
 	// Usage returns the sums over all days of the filter by client, person and operation, or
 	// by client and person with [Filter].Totals. The rows with the most calls come first.
 	Usage(ctx context.Context, orgID string, f Filter) ([]Row, error)
-	// Purge deletes at most limit rows of days before the given time, and returns how many it
-	// deleted.
-	Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 }

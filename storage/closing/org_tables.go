@@ -99,6 +99,7 @@ var orgTables = registerOrgTables([]orgTable{
 	{name: "report_days", key: "day, channel, identity, template"},
 	{name: "report_hours", key: "hour, channel, identity, template"},
 	{name: "report_marks", key: "mark"},
+	{name: "retention", key: "kind"},
 	{name: "segment_members", key: "segment_id, contact_id"},
 	{name: "segment_sizes", key: "segment_id, day"},
 	{name: "segment_touched", key: "id"},

@@ -31,6 +31,13 @@ const (
 	jobCutOff = 5 * time.Second
 )
 
+const (
+	// FinishedJobsKept is how long finished and cancelled jobs are kept.
+	FinishedJobsKept = 24 * time.Hour
+	// FailedJobsKept is how long jobs are kept that failed at their last attempt.
+	FailedJobsKept = 7 * 24 * time.Hour
+)
+
 // JobsConfig sets how many jobs this process runs at once, and how often it searches for
 // due jobs.
 type JobsConfig struct {
@@ -142,6 +149,10 @@ func (j *Jobs) Start(ctx context.Context) error {
 		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: j.config.Runners}},
 		RescueStuckJobsAfter: jobRescue,
 		Workers:              j.workers,
+
+		CompletedJobRetentionPeriod: FinishedJobsKept,
+		CancelledJobRetentionPeriod: FinishedJobsKept,
+		DiscardedJobRetentionPeriod: FailedJobsKept,
 	})
 	if err != nil {
 		return fmt.Errorf("storage: jobs: %w", err)

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core/usage"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -45,10 +44,6 @@ var (
 		WHERE org_id = $2 AND day >= $3 AND ($4 = '' OR user_id = $4) AND ($5 = '' OR client_id = $5)
 		GROUP BY 1, 2, 3
 		ORDER BY calls DESC, 1, 2, 3 LIMIT $6`)
-	purgeUsage = engine.Register("purge tool usage", `
-		DELETE FROM tool_usage WHERE org_id = $1 AND (client_id, user_id, operation, day) IN (
-			SELECT client_id, user_id, operation, day FROM tool_usage WHERE org_id = $1 AND day < $2
-			ORDER BY day, client_id, user_id, operation LIMIT $3)`)
 )
 
 func (s usageStore) AddUsage(ctx context.Context, rows []usage.Row) error {
@@ -70,8 +65,4 @@ func (s usageStore) Usage(ctx context.Context, orgID string, f usage.Filter) ([]
 		}}
 	}
 	return engine.ListAs(ctx, s.db, row, sumUsage, f.Totals, orgID, engine.At(f.Since), f.UserID, f.ClientID, f.Limit)
-}
-
-func (s usageStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
-	return s.db.Exec(ctx, purgeUsage, orgID, engine.At(before), limit)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/retaining"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
@@ -23,6 +24,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/domainauth"
 	closingstore "github.com/mailhelm/mailhelm/storage/closing"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // startJobs starts the background jobs of all core packages and returns their queue, which
@@ -56,7 +58,7 @@ func startJobs(
 	engine.AddWorker(queue, domains.Approvals.Gate.ExpireWorker(s.db, s.db.Orgs().OrgIDs))
 	engine.AddWorker(queue, domains.Inboxes.PurgeWorker())
 	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
-		From: []messages.Purger{s.db.Messages(), s.db.Reports(), s.db.Usage()},
+		From: []messages.Purger{s.db.Messages(), s.db.Reports()},
 		Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	engine.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{
@@ -69,6 +71,7 @@ func startJobs(
 	}))
 	engine.AddWorker(queue, s.incoming.SweepWorker(s.db.Orgs().OrgIDs, s.db.ReceivedMail(), s.db.Inboxes(), s.db.ReceivedDeliveries(), s.db.ReportArrivals()))
 	s.reports.AddWorkers(queue, s.handover, public.App+domainauth.ListPath)
+	engine.AddWorker(queue, retaining.Parts{DB: s.db.DB, Orgs: s.db.Orgs(), Audit: s.db.Audit(), Clock: cfg.Clock}.Worker(s.erased, workflowstore.NewTimerStore(s.db.DB), cfg.Log))
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))

@@ -58,6 +58,8 @@ var actionWords = map[string]string{
 	"org.limit_set":                "Limit of calls set",
 	"org.mail_settings_updated":    "Mail settings changed",
 	"org.mail_storage_updated":     "Mail storage changed",
+	"org.retention_applied":        "Old records deleted",
+	"org.retention_updated":        "Retention changed",
 	"org.settings_updated":         "Settings changed",
 	"contacts.exported":            "Contacts exported",
 	"contacts.import_started":      "Import of contacts started",

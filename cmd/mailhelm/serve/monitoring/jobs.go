@@ -45,6 +45,7 @@ var jobKinds = []string{
 	"receiving_domain_verify",
 	"receiving_purge",
 	"replay_purge",
+	"retention_apply",
 	"segments_follow",
 	"segments_sweep",
 	"senders_forget",
