@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/endpoints"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/masterkey"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/person"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin/retention"
 )
 
 // administration is `mailhelm admin`, the commands of an operator.
@@ -13,6 +14,7 @@ type administration struct {
 	Org        admin.OrgCommands           `cmd:"" help:"Manage organizations."`
 	User       admin.UserCommands          `cmd:"" help:"Manage people and their memberships."`
 	Person     person.Commands             `cmd:"" help:"Export or erase the data of a person that an organization writes to."`
+	Retention  retention.Commands          `cmd:"" help:"Show and change for how long old records are kept."`
 	Key        credentials.KeyCommands     `cmd:"" help:"Manage API keys."`
 	Client     credentials.ClientCommands  `cmd:"" help:"Manage OAuth clients."`
 	Grant      credentials.GrantCommands   `cmd:"" help:"List and revoke grants: permissions that people gave to clients."`

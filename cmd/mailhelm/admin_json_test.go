@@ -25,9 +25,10 @@ const (
 	signingMembers = "algorithm created_at good_until id retired_at state"
 	accountMembers = "access_key_id account_id created_at endpoint external_id has_ingest_key has_secret identities ingest_address latest_template_version max_24_hour_send max_send_rate " +
 		"org_id provider region role_arn template_version topic_arn updated_at"
-	webhookMembers  = "created_at description disabled_at enabled events failing_since id old_secret_until org_id url"
-	deliveryMembers = "attempts created_at endpoint_id event id message_id next_attempt_at problem state status test"
-	auditMembers    = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
+	webhookMembers   = "created_at description disabled_at enabled events failing_since id old_secret_until org_id url"
+	deliveryMembers  = "attempts created_at endpoint_id event id message_id next_attempt_at problem state status test"
+	retentionMembers = "applies_from default_days deleted days due is_set kind max_days min_days oldest_at ran_at rows"
+	auditMembers     = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
 // jsonCommand is a command to run with --json. The field members has the member names that
@@ -158,7 +159,8 @@ func administeredHook(run func(command, list, members string, arguments ...strin
 	run("webhook delete", "", "deleted", "acme", hook)
 }
 
-// administeredPersons runs the commands that export, disable and delete people and organizations.
+// administeredPersons runs the commands that export, disable and delete people and organizations,
+// and those about retention.
 func administeredPersons(s shell, run func(command, list, members string, arguments ...string) map[string]any) {
 	s.t.Helper()
 	folder := s.t.TempDir()
@@ -170,6 +172,8 @@ func administeredPersons(s shell, run func(command, list, members string, argume
 	run("person export", "", "files org_id rows", "acme", "erin@example.com", "--output", filepath.Join(folder, "erin"))
 	run("person erase", "", "account_contact account_suppressed dry_run org_id refuses tables", "acme", "erin@example.com", "--confirm", "erin@example.com")
 	run("person allow", "", "allowed org_id", "acme", "erin@example.com")
+	run("retention show", "kinds", retentionMembers, "acme")
+	run("retention set", "", retentionMembers, "acme", "audit_log", "730")
 	s.mustRun("org", "create", "closing")
 	run("org delete", "", "deleted_at erase_at export exported id slug", "closing", "--yes", "--export", filepath.Join(folder, "closing.zip"))
 	run("org restore", "", "deleted_at erase_at id slug", "closing")
@@ -240,7 +244,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			"oauth_client.blocked oauth_client.unblocked " +
 			"account.connected account.ingest_key_created account.template_version_set account.disconnected production_access.denied " +
 			"webhook.created webhook.edited webhook.secret_rotated webhook.tested webhook.resent webhook.deleted " +
-			"inbound_message.resent inbound_messages.resent person.exported person.erased person.allowed"
+			"inbound_message.resent inbound_messages.resent person.exported person.erased person.allowed org.retention_updated"
 		if got := strings.Join(actions, " "); got != want {
 			t.Errorf("the log holds\n%s, want\n%s", got, want)
 		}

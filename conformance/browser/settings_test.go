@@ -50,6 +50,20 @@ func TestSettings(t *testing.T) {
 	})
 }
 
+// TestRetention changes a period.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.openSignedIn(tab, "/dashboard/retention")
+		tab.Expect(http.StatusOK, "Audit log", "Fixed periods")
+		tab.Fill("#audit_log", "730")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "The periods are saved", "Old records are deleted from")
+		tab.Picture("retention")
+		tab.ExpectReachable()
+	})
+}
+
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	withAndWithoutScripts(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -3,6 +3,7 @@ package privacy_test
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,24 @@ func TestEveryTableIsBounded(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(places)) {
 		t.Errorf("%s is no table", name)
+	}
+}
+
+// TestGuideHasTheKinds compares the table of the guide about retention with the kinds.
+func TestGuideHasTheKinds(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../rest/docs/guides/retention.md")
+	must(t, err)
+	text := strings.ReplaceAll(string(guide), ",", "")
+	for _, k := range retention.Kinds() {
+		end := fmt.Sprintf(" | %d days | %d to %d days", k.Default, k.Min, k.Max)
+		if k.MayBeForever {
+			end += " or no end"
+		}
+		i := strings.Index(text, "| `"+string(k.Name)+"` |")
+		if line, _, _ := strings.Cut(text[max(i, 0):], "\n"); i < 0 || !strings.HasSuffix(line, end+" |") {
+			t.Errorf("the guide has the row %q for %s, want the end %q", line, k.Name, end)
+		}
 	}
 }
 

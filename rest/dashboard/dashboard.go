@@ -58,6 +58,7 @@ var Areas = []frame.Area{
 	{Group: groupOrganization, Path: frame.Path + "/settings", Name: "Settings", Needs: members.MayManageOrg},
 	{Group: groupOrganization, Path: frame.Path + "/mail-settings", Name: "Mail settings", Needs: members.MayManageOrg},
 	{Group: groupOrganization, Path: frame.Path + "/mail-storage", Name: "Mail storage", Needs: members.MayManageOrg},
+	{Group: groupOrganization, Path: frame.Path + "/retention", Name: "Retention", Needs: members.MayManageOrg},
 	{Group: groupOrganization, Path: frame.Path + "/audit", Name: "Audit log", Needs: members.MayViewAudit},
 }
 

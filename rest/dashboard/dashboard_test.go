@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/people"
+	coreretention "github.com/mailhelm/mailhelm/core/retention"
 	events "github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/approvals"
@@ -32,6 +33,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	"github.com/mailhelm/mailhelm/rest/dashboard/repository"
+	"github.com/mailhelm/mailhelm/rest/dashboard/retention"
 	"github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/senders"
 	"github.com/mailhelm/mailhelm/rest/dashboard/site"
@@ -80,13 +82,14 @@ func TestGoldenContents(t *testing.T) {
 	website, err21 := site.New(f, site.Config{})
 	inGit, err22 := repository.New(f, repository.Config{})
 	pictures, err23 := assets.New(f, assets.Config{})
+	periods, err25 := retention.New(f, coreretention.Settings{})
 	data, err24 := persons.New(f, persons.Config{})
-	for _, err := range []error{err24, err23, err22, err21, err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+	for _, err := range []error{err25, err24, err23, err22, err21, err20, err19, err18, err17, err16, err0, err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	pages, err := dashboard.Mount(f, start, website, inGit, pictures, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company, data)
+	pages, err := dashboard.Mount(f, start, website, inGit, pictures, proven, authentication, sends, journeys, directory, files, groups, definitions, divided, decided, letters, labels, ofMail, kept, outcomes, mail, credentials, receivers, received, temporary, company, data, periods)
 	if err != nil {
 		t.Fatal(err)
 	}

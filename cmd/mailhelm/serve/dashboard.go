@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/persons"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/retaining"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/pace"
 	parts "github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
@@ -52,6 +53,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/receiving"
 	"github.com/mailhelm/mailhelm/rest/dashboard/registry"
 	"github.com/mailhelm/mailhelm/rest/dashboard/repository"
+	"github.com/mailhelm/mailhelm/rest/dashboard/retention"
 	segmentpages "github.com/mailhelm/mailhelm/rest/dashboard/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/senders"
 	"github.com/mailhelm/mailhelm/rest/dashboard/simulated"
@@ -138,6 +140,7 @@ func (b *roomBuilder) add(room dashboard.Room, err error) {
 func (b *roomBuilder) addMail() {
 	b.add(tags.New(b.around, tags.Config{Tags: b.domains.Tags, Templates: b.domains.Templates, Broadcasts: b.s.db.Broadcasts()}))
 	b.add(mailsettings.New(b.around, newMailSettings(b.cfg, b.s)))
+	b.add(retention.New(b.around, retaining.Parts{DB: b.s.db.DB, Orgs: b.s.db.Orgs(), Audit: b.s.db.Audit(), Clock: b.cfg.Clock}.Settings()))
 	b.add(mailstorage.New(b.around, b.s.incoming.Settings))
 	b.add(broadcasts.New(b.around, broadcasts.Config{
 		Broadcasts: b.domains.Broadcasts, Store: b.s.db.Broadcasts(), Audience: b.s.db.Audiences(), Audiences: outgoing.Audiences{Lists: b.s.db.Lists(), Segments: b.s.db.Segments()},
