@@ -51,6 +51,8 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	for _, c := range []canary{w.erased, w.kept, w.other} {
 		w.plant(t, c)
 	}
+	// The inbox of the mail of the erased person counts its bytes.
+	w.insert(t, canary{org: org, marker: w.erased.marker}, "inboxes", map[string]string{"id": unrelated(w.erased)})
 	w.Privacy = privacy.New(privacy.Config{
 		Store: db.Privacy(), Tombstones: db.Privacy(), Hasher: privacy.NewHasher(bytes.Repeat([]byte{1}, privacy.KeyBytes)), Account: account, Objects: w.objects,
 		Runs: workflows.NewTimerStore(db.DB), Audit: db.Audit(), Transactor: db, Journal: w.journal, Clock: func() time.Time { return now },
@@ -115,6 +117,11 @@ func (w *world) checkErased(t *testing.T, before map[string][]string) {
 	}
 	if !slices.Contains(w.objects.deleted, "raw/"+w.erased.marker) || slices.Contains(w.objects.deleted, "raw/"+w.kept.marker) {
 		t.Errorf("deleted the objects %q", w.objects.deleted)
+	}
+	var stored int
+	must(t, w.Writer().QueryRowContext(t.Context(), "SELECT stored_bytes FROM inboxes").Scan(&stored))
+	if stored != 0 {
+		t.Errorf("the inbox counts %d bytes of erased mail", stored)
 	}
 	w.checkFiles(t)
 }

@@ -325,6 +325,38 @@ func (r *rowReader) read(row Row) (readRow, error) {
 // outcome in the slice outcomes. The parameter first is the index of the row to which
 // outcomes[0] belongs.
 func (b *Bulk) writeRows(ctx context.Context, org string, by consent.Source, rows []readRow, outcomes []Item, first int) error {
+	if err := b.applyRows(ctx, org, by, rows, outcomes, first); err != nil {
+		return err
+	}
+	return b.withholdErased(ctx, org, outcomes)
+}
+
+// withholdErased removes what the caller sent about erased persons from the outcomes of refused
+// rows, because outcomes are stored for days. The index tells the caller which row it is.
+func (b *Bulk) withholdErased(ctx context.Context, org string, outcomes []Item) error {
+	if b.ErasedAddresses == nil {
+		return nil
+	}
+	var keys []string
+	for _, item := range outcomes {
+		if item.Status == ItemFailed && item.Email != "" {
+			keys = append(keys, contacts.EmailKey(item.Email))
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	erased, err := b.ErasedAddresses(ctx, org, keys)
+	for i, item := range outcomes {
+		if item.Status == ItemFailed && erased[contacts.EmailKey(item.Email)] {
+			outcomes[i] = failedItem(item.Index, contacts.Claim{}, contacts.ErasedRefusal())
+		}
+	}
+	return err
+}
+
+// applyRows decides the rows, stores the contacts, and sets the outcomes.
+func (b *Bulk) applyRows(ctx context.Context, org string, by consent.Source, rows []readRow, outcomes []Item, first int) error {
 	state, err := b.loadState(ctx, org, by, rows)
 	if err != nil || len(rows) == 0 {
 		return err

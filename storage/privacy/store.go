@@ -45,6 +45,8 @@ var (
 	dropPending = engine.Register("filter pending mail to an erased person", `
 		UPDATE handover_recipients SET state = 'filtered', tier = 'account'
 		WHERE org_id = $1 AND state = 'pending' AND (recipient = $2 OR lower(email) = $3)`)
+	freeInboxBytes = engine.Register("free bytes of erased mail in an inbox", `
+		UPDATE inboxes SET stored_bytes = CASE WHEN stored_bytes > $1 THEN stored_bytes - $1 ELSE 0 END WHERE org_id = $2 AND id = $3`)
 	deleteUpload = engine.Register("delete upload that mentions a person", `DELETE FROM contact_uploads WHERE org_id = $1 AND id = $2`)
 )
 
@@ -173,9 +175,14 @@ func (s Store) Erase(ctx context.Context, search privacy.Search, t privacy.Table
 
 // eraseRow deletes or rewrites a row.
 func (s Store) eraseRow(ctx context.Context, search privacy.Search, t privacy.Table, row map[string]any) error {
-	if t.Name == "contact_upload_chunks" {
+	switch t.Name {
+	case "contact_upload_chunks":
 		_, err := s.db.Exec(ctx, deleteUpload, search.OrgID, text(row["upload_id"]))
 		return err
+	case "inbox_messages":
+		if _, err := s.db.Exec(ctx, freeInboxBytes, row["bytes"], search.OrgID, text(row["inbox_id"])); err != nil {
+			return err
+		}
 	}
 	var args []any
 	for _, c := range changed(t) {
