@@ -83,6 +83,8 @@ type Config struct {
 	// process listens.
 	Public Public
 	Listen Listen
+	// FirstPort is the port from which the ports in Listen were counted; 0 if none was given.
+	FirstPort int
 	// AllowedOrigins are the origins whose web pages may call the MCP endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves (RFC 7591).
@@ -319,10 +321,10 @@ func (c Config) Check() error {
 		return fmt.Errorf("no data folder is configured")
 	}
 	if c.Role != All && c.Role != API && c.Role != Worker {
-		return fmt.Errorf("role %q is not supported: use all, api or worker", c.Role)
+		return fmt.Errorf("--role %q is not supported: use all, api or worker", c.Role)
 	}
 	if c.Role != All && c.DatabaseURL == "" {
-		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
+		return fmt.Errorf("--role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
 	}
 	if err := c.checkSizes(); err != nil {
 		return err

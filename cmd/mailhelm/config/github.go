@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/url"
 )
 
 // GitHub has the settings of the app with which organizations connect repositories on GitHub.
@@ -26,12 +27,33 @@ func (g GitHub) check() error {
 	switch {
 	case g.App < 0:
 		return fmt.Errorf("--github-app %d: must be the id of the app, as GitHub shows it", g.App)
-	case g.App == 0 && g != (GitHub{URL: g.URL}):
-		return errors.New("the secrets of an app of GitHub need its id: set --github-app")
+	case g.URL != "" && !isWebAddress(g.URL):
+		return fmt.Errorf("--github-url %s: must be a web address such as https://github.example.com", g.URL)
+	case g.App == 0 && g.secretSet() != "":
+		return fmt.Errorf("%s is set without --github-app: set the id of the app too", g.secretSet())
 	case g.App > 0 && g.Key == "":
 		return errors.New("--github-app needs the private key of the app: set MAILHELM_GITHUB_KEY to the file or to the key itself")
 	case g.WebhookSecret != "" && len(g.WebhookSecret) < minWebhookSecret:
 		return fmt.Errorf("MAILHELM_GITHUB_WEBHOOK_SECRET has %d bytes: use at least %d random ones", len(g.WebhookSecret), minWebhookSecret)
 	}
 	return nil
+}
+
+// secretSet returns the variable of a secret that is set, "" for none.
+func (g GitHub) secretSet() string {
+	switch {
+	case g.Key != "":
+		return "MAILHELM_GITHUB_KEY"
+	case g.ClientSecret != "":
+		return "MAILHELM_GITHUB_CLIENT_SECRET"
+	case g.WebhookSecret != "":
+		return "MAILHELM_GITHUB_WEBHOOK_SECRET"
+	}
+	return ""
+}
+
+// isWebAddress reports whether a text is an address with http or https and a host.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -98,7 +98,7 @@ func (s Settings) Server() Config {
 		Public: Public{
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL, Asset: s.AssetURL,
 		},
-		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
+		Listen: s.listen(), FirstPort: s.Port, AllowedOrigins: s.AllowedOrigins,
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
 		MailServerNetworks: s.MailServerNetworks, WebhookNetworks: s.WebhookNetworks, BucketNetworks: s.BucketNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,

@@ -13,13 +13,15 @@ const (
 	leastConns  = 4
 	mostConns   = 1000
 	mostReaders = 64
+	// mostFirstPort leaves room for the five ports that follow it.
+	mostFirstPort = 65535 - 5
 	// leastMemory is the least memory limit. Below it, the garbage collector would take most of
 	// the processor time.
 	leastMemory = 64 << 20
 )
 
-// checkSizes returns an error if the size of a pool, the memory limit, the drain delay or the
-// limit of activities is out of bounds.
+// checkSizes returns an error if the size of a pool, the memory limit, the drain delay, the first
+// port or the limit of activities is out of bounds.
 func (c Config) checkSizes() error {
 	if c.MaxConns != 0 && (c.MaxConns < leastConns || c.MaxConns > mostConns) {
 		return fmt.Errorf("--database-connections %d: give a number from %d to %d", c.MaxConns, leastConns, mostConns)
@@ -29,6 +31,9 @@ func (c Config) checkSizes() error {
 	}
 	if c.DrainDelay < 0 {
 		return fmt.Errorf("--drain-delay %s: must not be negative", c.DrainDelay)
+	}
+	if c.FirstPort < 0 || c.FirstPort > mostFirstPort {
+		return fmt.Errorf("--port %d: give a number from 1 to %d, because six consecutive ports are used", c.FirstPort, mostFirstPort)
 	}
 	if c.ActivitiesPerMinute < 0 {
 		return fmt.Errorf("--activities-per-minute %d: must not be negative", c.ActivitiesPerMinute)

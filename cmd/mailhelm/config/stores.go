@@ -12,14 +12,33 @@ func (c Config) OpenMasterKey() (signing.MasterKey, error) {
 	if c.MasterKey != "" {
 		return c.ReadMasterKey()
 	}
-	return signing.LoadMasterKey(c.MasterKeyFile())
+	key, err := signing.LoadMasterKey(c.MasterKeyFile())
+	return key, c.keyFileError(err)
+}
+
+// keyFileError names the setting of the key file in an error, if it is set.
+func (c Config) keyFileError(err error) error {
+	if err == nil || c.MasterKeyPath == "" {
+		return err
+	}
+	return fmt.Errorf("--master-key-file: %w", err)
+}
+
+// DatabaseError names the setting of the database in the error of opening it, if it is not the
+// file in the data folder.
+func DatabaseError(url string, err error) error {
+	if err == nil || url == "" {
+		return err
+	}
+	return fmt.Errorf("--database-url: %w", err)
 }
 
 // ReadMasterKey returns the configured master key, or that in the key file. It fails with
 // fs.ErrNotExist if the file is missing.
 func (c Config) ReadMasterKey() (signing.MasterKey, error) {
 	if c.MasterKey == "" {
-		return signing.ReadMasterKey(c.MasterKeyFile())
+		key, err := signing.ReadMasterKey(c.MasterKeyFile())
+		return key, c.keyFileError(err)
 	}
 	key, err := signing.ParseMasterKey(c.MasterKey)
 	if err != nil {

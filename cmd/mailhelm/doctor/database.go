@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -32,7 +33,7 @@ func (e *examination) database(ctx context.Context) {
 		URL: e.cfg.DatabaseURL, Dir: e.cfg.DataDir, CallerWait: e.cfg.CallerWait, Clock: e.cfg.Clock, Logger: e.cfg.Log,
 	})
 	if err != nil {
-		e.add(name, Fail, err.Error(), "Check --database-url and --data, and that the server accepts connections from here.")
+		e.add(name, Fail, config.DatabaseError(e.cfg.DatabaseURL, err).Error(), "Check --database-url and --data, and that the server accepts connections from here.")
 		return
 	}
 	defer db.Close() //nolint:errcheck // nothing was written

@@ -68,7 +68,7 @@ func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*
 	}
 	db, err := storage.Open(ctx, engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, CallerWait: wait, Clock: cfg.Clock, Logger: cfg.Log})
 	if err != nil {
-		return nil, err
+		return nil, config.DatabaseError(cfg.DatabaseURL, err)
 	}
 	missing, err := db.MissingMigrations(ctx)
 	if err == nil && missing > 0 {

@@ -91,7 +91,7 @@ func withDatabase(p *cli.Program, where config.Database, do func(*storage.DB) er
 	}
 	db, err := storage.Open(p.Ctx, engine.Config{URL: where.DatabaseURL, Dir: where.Data, Logger: log})
 	if err != nil {
-		return err
+		return config.DatabaseError(where.DatabaseURL, err)
 	}
 	return errors.Join(do(db), db.Close())
 }

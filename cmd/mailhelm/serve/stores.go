@@ -131,7 +131,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	if s.db, err = storage.Open(ctx, StorageOf(cfg)); err != nil {
-		return err
+		return config.DatabaseError(cfg.DatabaseURL, err)
 	}
 	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
 		return err

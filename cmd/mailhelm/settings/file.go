@@ -1,8 +1,10 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -40,41 +42,53 @@ func (f *configFile) read() error {
 			line, column := wrong.Position()
 			return fmt.Errorf("configuration file %s, line %d, column %d: %w", f.path, line, column, err)
 		}
+		if _, repeated := keyLines(text); repeated > 0 { // the error has no position
+			return fmt.Errorf("configuration file %s, line %d: %w", f.path, repeated, err)
+		}
 		return fmt.Errorf("configuration file %s: %w", f.path, err)
 	}
-	f.lines = keyLines(text)
+	f.lines, _ = keyLines(text)
 	return nil
 }
 
-// keyLines returns the line number, from 1, of each top-level key of a valid TOML text.
-// A quoted key is missing if it contains escapes.
-func keyLines(text []byte) map[string]int {
-	lines := map[string]int{}
+// keyLines returns the line number, from 1, of each top-level key of a TOML text without
+// syntax errors, and the first line that repeats such a key, 0 for none. A quoted key is
+// missing if it contains escapes. Keys inside tables do not count, as no setting is one.
+func keyLines(text []byte) (lines map[string]int, repeated int) {
+	lines = map[string]int{}
+	inTable := false
 	var p unstable.Parser
 	p.Reset(text)
 	for p.NextExpression() {
 		e := p.Expression()
+		header := e.Kind == unstable.Table || e.Kind == unstable.ArrayTable
 		key := e.Key()
-		if !key.Next() {
+		if inTable && !header || !key.Next() {
 			continue
 		}
+		inTable = header
 		node := key.Node()
+		line := p.Shape(node.Raw).Start.Line
 		if _, known := lines[string(node.Data)]; !known {
-			lines[string(node.Data)] = p.Shape(node.Raw).Start.Line
+			lines[string(node.Data)] = line
+		} else if repeated == 0 {
+			repeated = line
 		}
 	}
-	return lines
+	return lines, repeated
 }
 
 // check returns an error if the file contains a name that is not a setting of any command,
-// such as a misspelt one. It also refuses lists, tables, dates and fractions as values.
+// such as a misspelt one. It also refuses lists, tables, dates and fractions as values. It
+// returns the first fault of the file.
 func (f *configFile) check(app *kong.Application) error {
 	known := knownFlags(app)
-	for name, value := range f.values {
+	inOrder := slices.SortedFunc(maps.Keys(f.values), func(a, b string) int { return cmp.Compare(f.lines[a], f.lines[b]) })
+	for _, name := range inOrder {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("configuration file %s: %q is not a setting; 'mailhelm serve --help' lists them", f.place(name), name)
 		}
-		switch value.(type) {
+		switch f.values[name].(type) {
 		case string, int64, bool:
 		default:
 			return fmt.Errorf("configuration file %s: %s must be a string, a number or true or false", f.place(name), name)

@@ -113,19 +113,22 @@ func (s *Sources) load(ctx *kong.Context) error {
 // that names an unrelated flag, so callers prefer Failed.
 func (s *Sources) Failed() error { return s.failed }
 
-// Origins returns where the flags were set that the text of an error names, if not on the
-// command line: " (--port is set in /etc/mailhelm.toml, line 3)". It returns "" if the text
-// names no such flag. Without this, the reader of an error would look for the flag on the
-// command line.
+// Origins returns where the settings were set that the text of an error names, if not on the
+// command line: " (--port is set in /etc/mailhelm.toml, line 3)". A text names a setting by its
+// flag, or by its variable if it is a secret. Origins returns "" if the text names no such
+// setting. Without this, the reader of an error would look for the flag on the command line.
 func (s *Sources) Origins(text string) string {
 	var places []string
-	for _, flag := range flagPattern.FindAllString(text, -1) {
-		name := strings.TrimPrefix(flag, "--")
+	for _, named := range namePattern.FindAllString(text, -1) {
+		flag, isFlag := strings.CutPrefix(named, "--")
+		if !isFlag {
+			flag = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(named, environmentPrefix), "_", "-"))
+		}
 		place := ""
-		if variable, ok := strings.CutPrefix(s.found[name], "environment "); ok {
-			place = flag + " is set by the environment variable " + variable
-		} else if strings.HasPrefix(s.found[name], "file ") {
-			place = flag + " is set in " + s.file.place(name)
+		if variable, ok := strings.CutPrefix(s.found[flag], "environment "); ok && isFlag {
+			place = named + " is set by the environment variable " + variable
+		} else if strings.HasPrefix(s.found[flag], "file ") {
+			place = named + " is set in " + s.file.place(flag)
 		}
 		if place != "" && !slices.Contains(places, place) {
 			places = append(places, place)
@@ -137,8 +140,8 @@ func (s *Sources) Origins(text string) string {
 	return " (" + strings.Join(places, "; ") + ")"
 }
 
-// flagPattern matches the names of flags in a text.
-var flagPattern = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
+// namePattern matches the names of flags and of variables of this program in a text.
+var namePattern = regexp.MustCompile(`--[a-z][a-z0-9-]*|` + environmentPrefix + `[A-Z][A-Z0-9_]*`)
 
 // File returns the path of the configuration file in use, "" for none.
 func (s *Sources) File() string { return s.file.path }
