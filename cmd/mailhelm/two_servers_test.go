@@ -2,13 +2,20 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // remembered is how long a server caches an authenticated caller if it receives no
@@ -16,7 +23,8 @@ import (
 const remembered = 5 * time.Second
 
 // pair is two servers on one PostgreSQL database. Both use the public addresses of the
-// first server. The organization acme has an OAuth client and an API key.
+// first server. The organization acme has an OAuth client and an API key. The commands that
+// created them had another data folder than the servers, as on another machine.
 type pair struct {
 	shell
 	first       *process
@@ -31,6 +39,10 @@ func newPair(t *testing.T) *pair {
 	p.does("org", "create", "acme")
 	client := p.does("client", "create", "acme", "--name", "Agent", "--scopes", "all")
 	key := p.does("key", "create", "acme", "--name", "CI", "--scopes", "all")
+	if _, err := os.Stat(config.Config{DataDir: p.database.Dir}.AccountFile()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the simulated account of the servers is in the data folder of the commands: %v", err)
+	}
+	p.where[1] = filepath.Join(storagetest.Folder(t), "servers")
 	ports := [2]int{firstOfSixPorts(t), firstOfSixPorts(t)}
 	local := func(port int) string { return fmt.Sprintf("http://localhost:%d", port) }
 	p.public = demoOutput{

@@ -23,6 +23,7 @@ type Accounts struct {
 	connections Connections
 	otherwise   Account
 	open        map[Provider]Open
+	prepare     func(ctx context.Context, orgID string, provider Provider) error
 	clock       core.Clock
 
 	mu      sync.RWMutex
@@ -37,8 +38,12 @@ type AccountsConfig struct {
 	// NotConnected.
 	Otherwise Account
 	// Open has the function that opens an account, for each provider other than Simulated.
-	Open  map[Provider]Open
-	Clock core.Clock
+	Open map[Provider]Open
+	// Prepare is called before the first use of an organization's account, and again after its
+	// connection changed. It creates what Otherwise must have for the organization. It must
+	// tolerate concurrent calls. nil does nothing.
+	Prepare func(ctx context.Context, orgID string, provider Provider) error
+	Clock   core.Clock
 }
 
 const (
@@ -78,7 +83,7 @@ func NewAccounts(c AccountsConfig) *Accounts {
 		c.Clock = core.SystemClock
 	}
 	return &Accounts{
-		connections: c.Connections, otherwise: c.Otherwise, open: c.Open, clock: c.Clock, entries: map[string]openAccount{},
+		connections: c.Connections, otherwise: c.Otherwise, open: c.Open, prepare: c.Prepare, clock: c.Clock, entries: map[string]openAccount{},
 	}
 }
 
@@ -130,6 +135,11 @@ func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (openA
 	if err != nil {
 		return openAccount{}, lookFailure(ctx, err)
 	}
+	if a.prepare != nil && !a.isOpen(orgID, c.UpdatedAt) {
+		if err := a.prepare(ctx, orgID, c.Provider); err != nil {
+			return openAccount{}, lookFailure(ctx, err)
+		}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	entry, known := a.entries[orgID]
@@ -150,6 +160,14 @@ func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (openA
 	}
 	a.entries[orgID] = entry
 	return entry, nil
+}
+
+// isOpen reports whether the account is open with the connection that was stored at updated.
+func (a *Accounts) isOpen(orgID string, updated time.Time) bool {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	entry, known := a.entries[orgID]
+	return known && entry.updated.Equal(updated)
 }
 
 func (a *Accounts) openAccount(c Connection) (Account, error) {
@@ -182,9 +200,12 @@ func (a *Accounts) evict() {
 	delete(a.entries, victim)
 }
 
-// lookFailure returns the *Failure for a connection that could not be read: TimedOut if ctx
-// has ended, else Refused.
+// lookFailure returns the *Failure for a connection that could not be read, or an account that
+// could not be prepared: that of the account, or TimedOut if ctx has ended, else Refused.
 func lookFailure(ctx context.Context, err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
 	kind := Refused
 	if ctx.Err() != nil {
 		kind = TimedOut

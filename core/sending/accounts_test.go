@@ -3,6 +3,7 @@ package sending_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -150,6 +151,37 @@ type hanging struct{ sending.Connections }
 func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, error) {
 	<-ctx.Done()
 	return sending.Connection{}, context.Cause(ctx)
+}
+
+// TestAccountsArePrepared checks that an account is prepared before its first use, again after its
+// connection changed, and after a failure, which the caller gets.
+func TestAccountsArePrepared(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, namedAccount{id: "embedded"})
+	var prepared []string
+	var failure error
+	s.Accounts = sending.NewAccounts(sending.AccountsConfig{
+		Connections: s.stored, Otherwise: namedAccount{id: "embedded"}, Clock: func() time.Time { return s.now },
+		Open: map[sending.Provider]sending.Open{sending.SES: func(sending.Connection) (sending.Account, error) { return namedAccount{id: "ses"}, nil }},
+		Prepare: func(_ context.Context, orgID string, provider sending.Provider) error {
+			prepared = append(prepared, orgID+" "+string(provider))
+			return failure
+		},
+	})
+	failure = &sending.Failure{Kind: sending.Throttled, Err: errors.New("busy")}
+	if _, err := s.Overview(t.Context(), "org"); !errors.Is(err, failure) {
+		t.Errorf("not prepared: %v", err)
+	}
+	failure = nil
+	s.wantAccount(t, "org", "embedded")
+	s.now = s.now.Add(time.Minute)
+	s.wantAccount(t, "org", "embedded")
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES})
+	s.now = s.now.Add(time.Minute)
+	s.wantAccount(t, "org", "ses")
+	if want := []string{"org simulator", "org simulator", "org ses"}; !slices.Equal(prepared, want) {
+		t.Errorf("prepared %q, want %q", prepared, want)
+	}
 }
 
 // TestConnectionsThatHang checks that reading the connection fails with TimedOut after five

@@ -68,6 +68,29 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 	return embedded.Seed(ctx, orgID, simulator.Setup{List: &sending.ContactList{Name: "contacts"}})
 }
 
+// Prepare returns the function that a server on PostgreSQL calls before the first use of an
+// account; see [sending.AccountsConfig]. It creates the simulated account of an organization,
+// unless it exists. `mailhelm admin` may run on another machine or as another user, so it cannot
+// create the account in the data folder of the server. On SQLite it can, and Prepare returns nil.
+//
+// It creates no contact list of an organization that sends through an SMTP server: several servers
+// would each have a list without the consent in the others.
+func Prepare(cfg config.Config, embedded *simulator.Simulator) func(ctx context.Context, orgID string, provider sending.Provider) error {
+	if cfg.DatabaseURL == "" {
+		return nil
+	}
+	return func(ctx context.Context, orgID string, provider sending.Provider) error {
+		if provider != sending.Simulated {
+			return nil
+		}
+		_, err := embedded.Overview(ctx, orgID)
+		if sending.IsAbsent(err) {
+			err = embedded.Seed(ctx, orgID, simulator.Setup{})
+		}
+		return err
+	}
+}
+
 // syncs returns the jobs that copy channels, templates and topics from an organization's
 // sending account into Mailhelm's database, the job that deploys templates there, and the
 // sweep of segments, which copies the suppression list. A job that copies another kind of

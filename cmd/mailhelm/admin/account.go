@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
@@ -92,6 +93,9 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 // SMTP server; see [accounts.KeepList]. It opens the simulated account only for this call,
 // because most commands do not need it.
 func keepList(ctx context.Context, s *installation.Session, orgID string) error {
+	if err := os.MkdirAll(s.Config.DataDir, 0o700); err != nil { // on PostgreSQL, org create makes none
+		return fmt.Errorf("data folder: %w", err)
+	}
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"time"
@@ -17,7 +16,7 @@ import (
 
 // OrgCommands is `mailhelm admin org`.
 type OrgCommands struct {
-	Create         orgCreate         `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
+	Create         orgCreate         `cmd:"" help:"Create an organization. It has a simulated sending account until one is connected."`
 	List           orgList           `cmd:"" help:"List the organizations."`
 	Edit           orgEdit           `cmd:"" help:"Change the name, the requirement of second factors, and platform mode."`
 	StopMail       orgStopMail       `cmd:"" help:"Stop all mail of an organization: broadcasts pause, and test sends are refused."`
@@ -121,6 +120,11 @@ type orgCreate struct {
 	RateLimit *int   `help:"Calls per minute. Default: no limit." placeholder:"N" once:""`
 }
 
+// Help returns the text that --help shows below the summary.
+func (orgCreate) Help() string {
+	return `The organization has a simulated sending account, which delivers no mail, until 'mailhelm admin account connect' or the dashboard connects another one. On SQLite the command creates the simulated account in the data folder. On PostgreSQL each server creates it in its own data folder before the first use, so the command needs no data folder.`
+}
+
 // slugForm matches slugs of 1 to 63 characters, the maximum for one label of a host name.
 var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
@@ -157,11 +161,12 @@ func (c *orgCreate) Run(p *cli.Program) error {
 }
 
 // seedAccount creates the simulated sending account of a new organization, in the sandbox
-// and with a small quota. It creates the data folder if it is missing, because an
-// installation on PostgreSQL may have none yet. It may be repeated.
+// and with a small quota. It may be repeated. On PostgreSQL it does nothing: the server, which
+// may have another data folder, creates the account before its first use; see
+// [accounts.Prepare].
 func seedAccount(ctx context.Context, s *installation.Session, orgID string) error {
-	if err := os.MkdirAll(s.Config.DataDir, 0o700); err != nil {
-		return fmt.Errorf("data folder: %w", err)
+	if s.Config.DatabaseURL != "" {
+		return nil
 	}
 	account, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {

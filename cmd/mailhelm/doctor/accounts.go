@@ -67,9 +67,10 @@ func (e *examination) askAccounts(ctx context.Context, name string, db *storage.
 			}
 		}
 		switch {
+		case sending.IsAbsent(err) && provider == sending.Simulated && e.cfg.DatabaseURL != "": // a server creates it at the first use
 		case err != nil && (provider == sending.Simulated || provider == ""):
 			e.add(name, Warn, fmt.Sprintf("organization %s: the simulated account in %s: %v", org.Slug, e.cfg.AccountFile(), err),
-				"Its contact writes answer 503 until the account is set up: create the organization with --data of the server, or connect an account with 'mailhelm admin account connect'.")
+				"Its contact writes answer 503. Restore the file from the backup of the database, or connect an account with 'mailhelm admin account connect'.")
 		case err != nil:
 			e.add(name, Warn, fmt.Sprintf("organization %s: %s: %v", org.Slug, provider, err), "Run 'mailhelm admin account verify "+org.Slug+"', which names the cause.")
 		default:

@@ -155,7 +155,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
-		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Clock: cfg.Clock,
+		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Prepare: accounts.Prepare(cfg, s.account), Clock: cfg.Clock,
 	})
 	s.hooks = webhooks.NewObserver(s.db.Webhooks(), cfg.Clock)
 	s.usage = usage.NewCounter(s.db.Usage(), cfg.Log)
