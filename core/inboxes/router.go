@@ -13,7 +13,9 @@ import (
 const (
 	// rememberedAddresses is the maximum number of addresses that a Router keeps in memory.
 	rememberedAddresses = 100_000
-	remembered          = 10 * time.Minute
+	// remembered is how long mail is still accepted for inboxes of an organization that was
+	// deleted.
+	remembered = 5 * time.Second
 )
 
 // Router finds the inboxes of recipients. It is a part of an [inbound.Router]. It is safe for
