@@ -72,12 +72,14 @@ func (s countingStore) DeleteOld(ctx context.Context, orgID string, kind retenti
 	return n, err
 }
 
+// hasher returns the hasher of tombstones.
+func hasher() (privacy.Hasher, error) {
+	return privacy.NewHasher(bytes.Repeat([]byte{1}, privacy.KeyBytes)), nil
+}
+
 func (w *world) run() {
 	w.t.Helper()
 	store := w.db.Privacy()
-	hasher := func() (privacy.Hasher, error) {
-		return privacy.NewHasher(bytes.Repeat([]byte{1}, privacy.KeyBytes)), nil
-	}
 	job := retention.Worker(retention.Config{
 		Settings: w.settings(), OrgIDs: w.db.Orgs().OrgIDs, Log: slog.New(slog.DiscardHandler),
 		Contacts: privacy.Archive{Store: store, Tombstones: store, Hasher: hasher, Runs: workflows.NewTimerStore(w.db.DB), Transactor: w.db, Clock: w.clock},
@@ -270,6 +272,36 @@ func TestChangedPeriodAppliesAfterADay(t *testing.T) {
 		w.must(err)
 		if len(events) != 2 || events[0].Detail != `{"membership_log":{"before":30,"after":90}}` {
 			t.Errorf("the audit log has %+v", events)
+		}
+	})
+}
+
+// TestOptOutsOutliveContacts erases archived contacts of which one had opted out of all mail and
+// one of a topic. Mail to these two is still refused, and mail to the third is not.
+func TestOptOutsOutliveContacts(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		w.run()
+		w.plant(w.org.ID, retention.ArchivedContacts, time.UnixMicro(1), time.UnixMicro(2), time.UnixMicro(3))
+		for _, text := range []string{
+			"UPDATE contacts SET unsubscribe_all = true WHERE org_id = $1 AND id = 'c00000'",
+			"INSERT INTO contact_topics (org_id, contact_id, topic, subscription) VALUES ($1, 'c00001', 'news', 'OPT_OUT')",
+		} {
+			_, err := db.Writer().ExecContext(t.Context(), text, w.org.ID)
+			w.must(err)
+		}
+		w.now = w.now.Add(retention.Notice)
+		w.run()
+		if left := w.left(w.org.ID, retention.ArchivedContacts); len(left) != 0 {
+			t.Errorf("%d contacts are left", len(left))
+		}
+		erased := privacy.Erased{Hasher: hasher, Store: db.Privacy()}
+		got, err := erased.Refusals(t.Context(), w.org.ID, []string{"p0@x.example", "p1@x.example", "p2@x.example"})
+		w.must(err)
+		want := map[string]privacy.Refusal{"p0@x.example": privacy.OptedOut, "p1@x.example": privacy.OptedOut}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("refused (-want +got):\n%s", diff)
 		}
 	})
 }
