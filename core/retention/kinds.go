@@ -3,6 +3,7 @@ package retention
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -93,7 +94,11 @@ func KindOf(name Name) (Kind, error) {
 	kinds := Kinds()
 	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
-		return Kind{}, core.Invalid("kind", fmt.Sprintf("must be one of %v", Names()))
+		var names []string
+		for _, n := range Names() {
+			names = append(names, string(n))
+		}
+		return Kind{}, core.Invalid("kind", "must be one of "+strings.Join(names, ", "))
 	}
 	return kinds[i], nil
 }

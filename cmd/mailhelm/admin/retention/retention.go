@@ -186,7 +186,7 @@ func (c *set) days() (*int, error) {
 		return &days, nil
 	}
 	days, err := strconv.Atoi(c.Days)
-	if err != nil || days <= 0 {
+	if err != nil {
 		return nil, fmt.Errorf("%q is not a number of days: give a number such as 365, 'forever' or 'default'", c.Days)
 	}
 	return &days, nil
