@@ -62,6 +62,15 @@ func (w within) Delete(ctx context.Context, keys ...string) error {
 	return w.Store.Delete(ctx, keys...)
 }
 
+// DeleteVersions passes the call on if all keys belong to the organization; otherwise it deletes
+// nothing.
+func (w within) DeleteVersions(ctx context.Context, keys ...string) error {
+	if err := w.check(keys...); err != nil {
+		return err
+	}
+	return DeleteVersions(ctx, w.Store, keys...)
+}
+
 // Link passes the call on if the key belongs to the organization.
 func (w within) Link(ctx context.Context, key string, l Link) (string, error) {
 	if err := w.check(key); err != nil {

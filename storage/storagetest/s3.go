@@ -45,17 +45,24 @@ const s3BuildTime = 10 * time.Minute
 // fails if CI is "true".
 func S3(tb testing.TB) *S3Server {
 	tb.Helper()
-	return s3Server(tb, "http")
+	return s3Server(tb, "http", nil)
+}
+
+// S3Versioned starts a server like [S3], which can keep versions of objects. A test turns that on
+// for the bucket.
+func S3Versioned(tb testing.TB) *S3Server {
+	tb.Helper()
+	return s3Server(tb, "http", []string{"--versioning-dir", tb.TempDir()})
 }
 
 // S3TLS starts an S3 server that accepts only TLS connections. certificate and key are the
 // paths of PEM files.
 func S3TLS(tb testing.TB, certificate, key string) *S3Server {
 	tb.Helper()
-	return s3Server(tb, "https", "--cert", certificate, "--key", key)
+	return s3Server(tb, "https", nil, "--cert", certificate, "--key", key)
 }
 
-func s3Server(tb testing.TB, scheme string, flags ...string) *S3Server {
+func s3Server(tb testing.TB, scheme string, backend []string, flags ...string) *S3Server {
 	tb.Helper()
 	if !Services() {
 		SkipMissing(tb, "S3 TESTS SKIPPED: this run is without services")
@@ -78,7 +85,8 @@ func s3Server(tb testing.TB, scheme string, flags ...string) *S3Server {
 		}
 		address := net.JoinHostPort("127.0.0.1", port)
 		s.URL = scheme + "://" + address
-		s.args = append(append([]string{binary, "--port", address, "--region", S3Region}, flags...), "posix", "--sidecar", metadata, root)
+		s.args = append(append([]string{binary, "--port", address, "--region", S3Region}, flags...), "posix", "--sidecar", metadata)
+		s.args = append(append(s.args, backend...), root)
 		if err = s.start(tb.Context()); err == nil {
 			break
 		}

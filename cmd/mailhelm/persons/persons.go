@@ -45,7 +45,7 @@ func New(cfg privacy.Config, erased privacy.Erased, stores objects.Stores) (*pri
 // mailObjects deletes objects of received mail.
 type mailObjects struct{ stores objects.Stores }
 
-// DeleteObjects deletes objects from a store. A store that the organization no longer has is no
+// DeleteObjects deletes objects from a store, with their former versions. A store that the organization no longer has is no
 // error.
 func (m mailObjects) DeleteObjects(ctx context.Context, orgID, storeID string, keys []string) error {
 	if len(keys) == 0 {
@@ -58,7 +58,7 @@ func (m mailObjects) DeleteObjects(ctx context.Context, orgID, storeID string, k
 	if err != nil {
 		return err
 	}
-	return store.Delete(ctx, keys...)
+	return objects.DeleteVersions(ctx, store, keys...)
 }
 
 // HideErased returns the function that hides erased persons in events of messages. It costs one

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	aws "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/objects/objectstest"
@@ -69,6 +72,48 @@ func TestContract(t *testing.T) {
 			}
 			objectstest.Run(t, objectstest.Subject{Store: objects.Within(org, store), OrgID: org, Now: core.SystemClock(), Get: get})
 		})
+	}
+}
+
+// TestVersionsAreDeleted deletes objects of a bucket that keeps versions. Delete leaves the versions,
+// and DeleteVersions deletes them, also of an object that was deleted before, and not those of an
+// object whose name begins with the same text.
+func TestVersionsAreDeleted(t *testing.T) {
+	t.Parallel()
+	server, org := storagetest.S3Versioned(t), core.NewID()
+	client := aws.New(aws.Options{
+		BaseEndpoint: &server.URL, Region: storagetest.S3Region, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(storagetest.S3AccessKeyID, storagetest.S3Secret, ""),
+	})
+	bucket := storagetest.S3Bucket
+	if _, err := client.PutBucketVersioning(t.Context(), &aws.PutBucketVersioningInput{
+		Bucket: &bucket, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	versions := func() (n int) {
+		t.Helper()
+		out, err := client.ListObjectVersions(t.Context(), &aws.ListObjectVersionsInput{Bucket: &bucket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(out.Versions) + len(out.DeleteMarkers)
+	}
+	store := objects.Within(org, buckets(t).Open("id-1", bucketAt(server.URL, "mail/")))
+	message := core.NewID()
+	key, other := objects.AttachmentKey(org, message, 1), objects.AttachmentKey(org, message, 10)
+	for range 2 {
+		objectstest.Put(t, store, key, "content")
+	}
+	objectstest.Put(t, store, other, "content")
+	if err := store.Delete(t.Context(), key); err != nil || versions() != 4 {
+		t.Errorf("after Delete: %d versions, %v", versions(), err)
+	}
+	if err := objects.DeleteVersions(t.Context(), store, key); err != nil || versions() != 1 {
+		t.Errorf("after DeleteVersions: %d versions, %v", versions(), err)
+	}
+	if _, found := objectstest.Content(t, store, other); !found {
+		t.Error("another object is deleted")
 	}
 }
 
