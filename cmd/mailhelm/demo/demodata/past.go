@@ -94,6 +94,9 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		if err := p.workflows(ctx, orgID, events); err != nil {
 			return err
 		}
+		if err := retain(ctx, p, orgID); err != nil {
+			return err
+		}
 		return p.evaluate(ctx, orgID)
 	})
 }
