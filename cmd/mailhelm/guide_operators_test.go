@@ -182,6 +182,7 @@ func (o *operator) install() {
 	}
 	g.run("acme")
 	g.run("password")
+	g.run("sk_live_")
 }
 
 // update follows the guide about updates.
