@@ -74,3 +74,15 @@ func TestDocumentNetworksAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestAdminURL(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]string{
+		"127.0.0.1:9090": "http://localhost:9090", ":9090": "http://localhost:9090", "0.0.0.0:9090": "http://localhost:9090", "[::]:9090": "http://localhost:9090",
+		"10.0.0.11:9090": "http://10.0.0.11:9090", "[fd00::1]:9090": "http://[fd00::1]:9090", "node1:9090": "http://node1:9090", "9090": "",
+	} {
+		if got := AdminURL(addr); got != want {
+			t.Errorf("%s: %q, want %q", addr, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -125,4 +126,17 @@ func LocalURL(addr string) string {
 		return ""
 	}
 	return "http://" + net.JoinHostPort("localhost", port)
+}
+
+// AdminURL returns the address of the admin service of a server that listens on addr. The host is
+// localhost if addr has none, or one that is only for listening. It returns "" if addr is invalid.
+func AdminURL(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return ""
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+		return LocalURL(addr)
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }

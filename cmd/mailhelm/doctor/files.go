@@ -10,8 +10,8 @@ import (
 )
 
 // configurationFile checks the permissions of the configuration file, which may contain
-// secrets. It warns if other users have any access and a setting that can hold a secret is
-// set. Without a file it adds no result.
+// secrets. It warns if users have access who do not need it and a setting that can hold a secret
+// is set. Without a file it adds no result.
 func (e *examination) configurationFile(path string) {
 	if path == "" {
 		return
@@ -20,10 +20,32 @@ func (e *examination) configurationFile(path string) {
 	switch {
 	case err != nil:
 		e.add("configuration file", Fail, err.Error(), "")
-	case othersHaveAccess(info) && e.hasSecrets():
-		e.add("configuration file", Warn, fmt.Sprintf("%s has mode %04o, and may contain secrets", path, info.Mode().Perm()), "chmod 600 "+path)
+	case e.hasSecrets():
+		status, fix := secretFileStatus(info.Mode(), ownFile(info))
+		found := path
+		if status != OK {
+			found = fmt.Sprintf("%s has mode %04o, and may contain secrets", path, info.Mode().Perm())
+			fix += " " + path
+		}
+		e.add("configuration file", status, found, fix)
 	default:
 		e.add("configuration file", OK, path, "")
+	}
+}
+
+// secretFileStatus judges the mode of a file with secrets, and returns a command without the name
+// of the file. The group may read a file of another user, as in /etc/mailhelm, whose files belong
+// to root: otherwise the server could not read it.
+func secretFileStatus(mode fs.FileMode, own bool) (status Status, fix string) {
+	switch {
+	case runtime.GOOS == "windows": // access lists decide there, and the bits say nothing
+		return OK, ""
+	case own && mode.Perm()&0o077 != 0:
+		return Warn, "chmod 600"
+	case !own && mode.Perm()&0o027 != 0:
+		return Warn, "chmod 640"
+	default:
+		return OK, ""
 	}
 }
 

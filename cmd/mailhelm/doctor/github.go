@@ -29,8 +29,10 @@ func (e *examination) gitHubApp(ctx context.Context) {
 	defer parts.Close()
 	before := len(e.report.Checks)
 	// Key is the key itself if there is no such file.
-	if info, err := os.Stat(g.Key); err == nil && othersHaveAccess(info) {
-		e.add(name, Warn, fmt.Sprintf("the private key %s has mode %04o: other users of this machine can read it", g.Key, info.Mode().Perm()), "chmod 600 "+g.Key)
+	if info, err := os.Stat(g.Key); err == nil {
+		if status, fix := secretFileStatus(info.Mode(), ownFile(info)); status != OK {
+			e.add(name, status, fmt.Sprintf("the private key %s has mode %04o: other users of this machine can read it", g.Key, info.Mode().Perm()), fix+" "+g.Key)
+		}
 	}
 	if g.ClientSecret == "" {
 		e.add(name, Warn, "no client secret is set, so no person can connect a repository on GitHub", "Create a client secret on the page of the app on GitHub, and set MAILHELM_GITHUB_CLIENT_SECRET.")

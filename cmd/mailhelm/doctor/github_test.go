@@ -69,7 +69,7 @@ func TestGitHubKeyOpenToOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := doctor.Examine(t.Context(), cfg, settings)
-	if shown := text(r); r.Status != doctor.Warn || !strings.Contains(shown, "chmod 600 "+file) || !strings.Contains(shown, "chmod 600 "+settings) {
+	if shown := text(r); r.Status != doctor.Warn || !strings.Contains(shown, closing+file) || !strings.Contains(shown, closing+settings) {
 		t.Errorf("%s:%s", r.Status, shown)
 	}
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"io/fs"
 	"testing"
 	"time"
 )
@@ -24,6 +25,25 @@ func TestClockStatus(t *testing.T) {
 	} {
 		if got, _ := clockStatus(before, theirs, after); got != want {
 			t.Errorf("%s: %s", theirs, got)
+		}
+	}
+}
+
+// TestSecretFileStatus checks that the packaged configuration file, which belongs to root and which
+// the group of the server may read, is accepted. The command that is proposed must not lock the
+// server out.
+func TestSecretFileStatus(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		mode fs.FileMode
+		own  bool
+		fix  string
+	}{
+		{0o600, true, ""}, {0o400, true, ""}, {0o640, true, "chmod 600"}, {0o604, true, "chmod 600"}, {0o666, true, "chmod 600"},
+		{0o640, false, ""}, {0o440, false, ""}, {0o600, false, ""}, {0o644, false, "chmod 640"}, {0o660, false, "chmod 640"},
+	} {
+		if status, fix := secretFileStatus(c.mode, c.own); fix != c.fix || (status == OK) != (c.fix == "") {
+			t.Errorf("mode %04o, own %v: %s, %q", c.mode, c.own, status, fix)
 		}
 	}
 }

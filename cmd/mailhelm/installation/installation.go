@@ -63,7 +63,7 @@ func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) e
 func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*storage.DB, error) {
 	if cfg.DatabaseURL == "" {
 		if _, err := os.Stat(cfg.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or create a database with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
+			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or the configuration file of the server with --config, or create a database with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
 		}
 	}
 	db, err := storage.Open(ctx, engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, CallerWait: wait, Clock: cfg.Clock, Logger: cfg.Log})

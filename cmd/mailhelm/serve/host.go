@@ -98,7 +98,10 @@ func withDefaults(cfg config.Config) config.Config {
 // listeners. If it fails, it closes what it opened. The caller then closes the listeners.
 func (h *Host) start(ctx context.Context, open network.Listeners) error {
 	h.cfg.Listen = open.BoundAddresses(h.cfg.Listen)
-	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.LocalURL(h.cfg.Listen.Admin)}
+	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.AdminURL(h.cfg.Listen.Admin)}
+	if h.cfg.Role == config.Worker {
+		h.addresses.SMTP = ""
+	}
 	if err := h.addresses.Check(); err != nil {
 		return err
 	}
