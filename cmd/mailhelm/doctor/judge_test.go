@@ -39,8 +39,16 @@ func TestSecretFileStatus(t *testing.T) {
 		own  bool
 		fix  string
 	}{
-		{0o600, true, ""}, {0o400, true, ""}, {0o640, true, "chmod 600"}, {0o604, true, "chmod 600"}, {0o666, true, "chmod 600"},
-		{0o640, false, ""}, {0o440, false, ""}, {0o600, false, ""}, {0o644, false, "chmod 640"}, {0o660, false, "chmod 640"},
+		{0o600, true, ""},
+		{0o400, true, ""},
+		{0o640, true, "chmod 600"},
+		{0o604, true, "chmod 600"},
+		{0o666, true, "chmod 600"},
+		{0o640, false, ""},
+		{0o440, false, ""},
+		{0o600, false, ""},
+		{0o644, false, "chmod 640"},
+		{0o660, false, "chmod 640"},
 	} {
 		if status, fix := secretFileStatus(c.mode, c.own); fix != c.fix || (status == OK) != (c.fix == "") {
 			t.Errorf("mode %04o, own %v: %s, %q", c.mode, c.own, status, fix)
