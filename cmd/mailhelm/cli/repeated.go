@@ -22,8 +22,10 @@ const (
 // repetition, it reports that the warning has ceased.
 //
 // Two records are equal if their level, message and texts are equal. Numbers and durations,
-// and digits in the message and in the attributes error and cause, are not compared: they
-// contain ports and counts. The HTTP server writes such messages. Records of calls have different request ids, so each call is logged.
+// and digits in the message and in the attributes error, cause and err, are not compared: they
+// contain ports and counts. The HTTP server writes such messages. River, the library of jobs, writes
+// durations as texts named sleep_duration. Records of calls have different request ids, so each call
+// is logged.
 type withoutRepeats struct {
 	slog.Handler
 	// context has the attributes and groups that were added to the handler, as text.
@@ -94,9 +96,9 @@ var digits = regexp.MustCompile(`[0-9A-Fa-f-]*[0-9][0-9A-Fa-f-]*`)
 // attrText returns the part of an attribute that is compared.
 func attrText(a slog.Attr) string {
 	switch value := a.Value.Resolve(); {
-	case a.Key == "error" || a.Key == "cause":
+	case a.Key == "error" || a.Key == "cause" || a.Key == "err":
 		return "\x00" + a.Key + "=" + digits.ReplaceAllString(value.String(), "0")
-	case value.Kind() == slog.KindString:
+	case value.Kind() == slog.KindString && a.Key != "sleep_duration":
 		return "\x00" + a.Key + "=" + value.String()
 	}
 	return "\x00" + a.Key

@@ -131,3 +131,19 @@ func TestMessagesWithNumbersAreRepeats(t *testing.T) {
 		t.Errorf("logged %q", lines)
 	}
 }
+
+// TestMessagesOfTheJobLibraryAreRepeats checks that messages of River are logged once while the
+// database is away, although each names another port and another time until the next attempt.
+func TestMessagesOfTheJobLibraryAreRepeats(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	handler, flush := newWithoutRepeats(slog.NewJSONHandler(&log, nil))
+	for attempt, sleep := range []string{"853ms", "2s", "4.1s", "1m3s"} {
+		slog.New(handler).Error("leadership.Elector: Error attempting to elect", slog.Int("attempt", attempt), slog.String("client_id", "host-1"),
+			slog.String("err", fmt.Sprintf("read tcp 127.0.0.1:%d: connection refused", 4000+attempt)), slog.String("sleep_duration", sleep))
+	}
+	flush()
+	if lines := logLines(t, &log); len(lines) != 2 || !strings.HasSuffix(lines[1], " 3") {
+		t.Errorf("logged %q", lines)
+	}
+}
