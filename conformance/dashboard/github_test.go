@@ -168,9 +168,13 @@ func (j *appJourney) propose() {
 		}
 		return err
 	})
+	// The proposal is merged before the commit is applied.
+	product.Await(j.t, time.Minute, func() error {
+		workflow, err := j.p.Workflows.Store.Workflow(j.t.Context(), j.p.OrgID, "trial")
+		if err != nil || workflow.Origin != "git" {
+			return errors.Join(err, fmt.Errorf("the merged workflow: %+v", workflow))
+		}
+		return nil
+	})
 	j.wants(j.open("/dashboard/git"), `href="`+address+`"`, "merged", "synced")
-	workflow, err := j.p.Workflows.Store.Workflow(j.t.Context(), j.p.OrgID, "trial")
-	if err != nil || workflow.Origin != "git" {
-		j.t.Error(errors.Join(err, fmt.Errorf("the merged workflow: %+v", workflow)))
-	}
 }
