@@ -187,6 +187,9 @@ func TestAnAPIProcessWarnsOfAMissingWorker(t *testing.T) {
 	worker.Public = h.Addresses().Public
 	w := running(t, worker)
 	expect(false, "1")
+	if a := w.Addresses(); a.SMTP != "" || h.Addresses().SMTP == "" {
+		t.Errorf("SMTP addresses: the worker, which does not listen, has %q, and the API %q", a.SMTP, h.Addresses().SMTP)
+	}
 	stop(t, w)
 	expect(true, "0")
 }
