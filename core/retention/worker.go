@@ -48,18 +48,6 @@ type Config struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Sleep waits for d, or until ctx ends.
-func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Worker returns the job that deletes old records of all organizations. It may be interrupted
 // and run again.
 func Worker(cfg Config) jobs.Worker[Args] {

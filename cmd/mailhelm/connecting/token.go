@@ -120,7 +120,7 @@ func (s *surroundings) fill() {
 		s.clock = core.SystemClock
 	}
 	if s.wait == nil {
-		s.wait = tokens.Sleep
+		s.wait = core.Sleep
 	}
 }
 

@@ -32,7 +32,7 @@ func (p Parts) Settings() retention.Settings {
 // Worker returns the job that deletes old records. runs ends the runs of contacts that it erases.
 func (p Parts) Worker(erased privacy.Erased, runs privacy.Runs, log *slog.Logger) jobs.Worker[retention.Args] {
 	return retention.Worker(retention.Config{
-		Settings: p.Settings(), OrgIDs: p.Orgs.OrgIDs, Log: log, Sleep: retention.Sleep,
+		Settings: p.Settings(), OrgIDs: p.Orgs.OrgIDs, Log: log, Sleep: core.Sleep,
 		Contacts: privacy.Archive{
 			Store: privacystore.New(p.DB), Tombstones: erased.Store, Hasher: erased.Hasher, Runs: runs, Transactor: p.DB, Clock: p.Clock,
 		},

@@ -2,9 +2,9 @@ package serve
 
 import (
 	"context"
-	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/mailsettings"
 	"github.com/mailhelm/mailhelm/core/templates"
 )
@@ -22,18 +22,6 @@ func newMailSettings(cfg config.Config, s *stores) *mailsettings.MailSettings {
 func newDeployer(cfg config.Config, s *stores, shown templates.Images) *templates.Deployer {
 	return templates.NewDeployer(templates.DeployConfig{
 		Store: s.db.Deployments(), Managed: s.db.ManagedTemplates(), Account: s.accounts, Settings: newMailSettings(cfg, s), Images: shown, Orgs: s.db.Orgs().OrgIDs,
-		Clock: cfg.Clock, Log: cfg.Log, Wait: waitFor,
+		Clock: cfg.Clock, Log: cfg.Log, Wait: core.Sleep,
 	})
-}
-
-// waitFor waits for a time. It fails if ctx ends before.
-func waitFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

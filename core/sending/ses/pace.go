@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"golang.org/x/time/rate"
 )
@@ -123,13 +124,9 @@ func (p *pace) wait(ctx context.Context, n int) error {
 	if delay <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	err := core.Sleep(ctx, delay)
+	if err != nil {
 		turn.Cancel()
-		return ctx.Err()
 	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -132,12 +133,8 @@ var errFault = errors.New("simulator: a fault is switched on")
 // returns TimedOut if ctx ends first.
 func (f *Fault) apply(ctx context.Context) error {
 	if f.Delay > 0 {
-		timer := time.NewTimer(f.Delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return timedOut(ctx.Err())
+		if err := core.Sleep(ctx, f.Delay); err != nil {
+			return timedOut(err)
 		}
 	}
 	if f.Kind == "" {

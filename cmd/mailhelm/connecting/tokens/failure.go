@@ -106,15 +106,3 @@ func retryAfter(err error) time.Duration {
 	}
 	return time.Duration(seconds) * time.Second
 }
-
-// Sleep waits for d, or until ctx ends; it then returns the error of ctx.
-func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
+	"github.com/mailhelm/mailhelm/core"
 )
 
 const (
@@ -128,7 +129,7 @@ func Tune(ctx context.Context, cfg config.Config, giveBack func(context.Context)
 	c := thisProcess(cfg).collector()
 	returnFree(ctx, giveBack, log)
 	go func() {
-		for pause := time.Second; pause < time.Minute && sleep(ctx, pause); pause *= 2 {
+		for pause := time.Second; pause < time.Minute && core.Sleep(ctx, pause) == nil; pause *= 2 {
 			returnFree(ctx, giveBack, log)
 		}
 	}()
@@ -157,16 +158,4 @@ func returnFree(ctx context.Context, giveBack func(context.Context) error, log *
 		log.Debug("memory not given back", "cause", err.Error())
 	}
 	debug.FreeOSMemory()
-}
-
-// sleep waits for the duration d or the end of ctx. It returns false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

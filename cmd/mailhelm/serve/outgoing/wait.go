@@ -11,15 +11,8 @@ import (
 // ends.
 func WaitUntil(clock core.Clock) func(ctx context.Context, until time.Time) {
 	return func(ctx context.Context, until time.Time) {
-		d := until.Sub(clock())
-		if d <= 0 {
-			return
-		}
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
+		if d := until.Sub(clock()); d > 0 {
+			_ = core.Sleep(ctx, d) // the caller checks its context
 		}
 	}
 }
