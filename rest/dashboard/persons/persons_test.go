@@ -58,9 +58,8 @@ func (n noObjects) DeleteObjects(_ context.Context, _, _ string, keys []string) 
 	return nil
 }
 
-func newOffice(t *testing.T) *office {
+func newOffice(t *testing.T, db *storage.DB) *office {
 	t.Helper()
-	db := storagetest.SQLite(t)
 	o := &office{Office: frametest.NewOffice(t, frametest.DatabaseOf(db)), db: db, factors: people.Factors{Passkeys: []people.Passkey{{}}}}
 	var err error
 	o.account, err = simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: frametest.Now})
@@ -137,7 +136,7 @@ func form(email string, more ...string) url.Values {
 
 func TestPermissionAndSecondFactor(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOffice(t, storagetest.SQLite(t))
 	all := members.AllPermissions()
 	others := make([]members.Permission, 0, len(all))
 	for _, p := range all {
@@ -173,77 +172,83 @@ func TestPermissionAndSecondFactor(t *testing.T) {
 // Then nothing may change, not even at the sending account.
 func TestPermissionLostMeanwhile(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	state := func() []any {
-		_, err := o.account.Contact(t.Context(), o.Org.ID, ada)
-		return []any{o.id(ada), sending.IsAbsent(err), len(o.journal.entries)}
-	}
-	o.CheckPermissions(o.pages, state, frametest.Form{
-		Name: "erase", Needs: members.MayManagePersons, Path: persons.Path + "/erase", Form: form(ada, "typed", ada), Done: http.StatusOK,
-	})
-	o.CheckPermissions(o.pages, state, frametest.Form{
-		Name: "allow", Needs: members.MayManagePersons, Path: persons.Path + "/allow", Form: form(ada), Done: http.StatusOK,
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		o := newOffice(t, db)
+		state := func() []any {
+			_, err := o.account.Contact(t.Context(), o.Org.ID, ada)
+			return []any{o.id(ada), sending.IsAbsent(err), len(o.journal.entries)}
+		}
+		o.CheckPermissions(o.pages, state, frametest.Form{
+			Name: "erase", Needs: members.MayManagePersons, Path: persons.Path + "/erase", Form: form(ada, "typed", ada), Done: http.StatusOK,
+		})
+		o.CheckPermissions(o.pages, state, frametest.Form{
+			Name: "allow", Needs: members.MayManagePersons, Path: persons.Path + "/allow", Form: form(ada), Done: http.StatusOK,
+		})
 	})
 }
 
 func TestExport(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	status, text := o.post("/export", form("Ada@Example.com", "format", "json"))
-	var export privacy.Export
-	if err := json.Unmarshal([]byte(text), &export); status != http.StatusOK || err != nil || export.Address != ada || len(export.Tables) == 0 || export.Account.Contact == nil {
-		t.Errorf("the JSON file: %d, %v, %s", status, err, text)
-	}
-	status, text = o.post("/export", form(ada, "format", "html"))
-	if status != http.StatusOK || !strings.Contains(text, "<h1>Data about "+ada) || strings.Contains(text, bob) {
-		t.Errorf("the page: %d, %s", status, text)
-	}
-	if status, page := o.post("/export", form("carol@example.com")); status != http.StatusNotFound || !strings.Contains(page, "Nothing is stored about this address") {
-		t.Errorf("an unknown person: %d, %s", status, page)
-	}
-	if status, page := o.post("/export", form("carol")); status != http.StatusUnprocessableEntity || !strings.Contains(page, "not an email address") {
-		t.Errorf("no address: %d, %s", status, page)
-	}
-	if actions, texts := o.actions(); len(actions) != 2 || actions[0] != "person.exported" || strings.Contains(texts, ada) {
-		t.Errorf("the audit log has %q with %s", actions, texts)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		o := newOffice(t, db)
+		status, text := o.post("/export", form("Ada@Example.com", "format", "json"))
+		var export privacy.Export
+		if err := json.Unmarshal([]byte(text), &export); status != http.StatusOK || err != nil || export.Address != ada || len(export.Tables) == 0 || export.Account.Contact == nil {
+			t.Errorf("the JSON file: %d, %v, %s", status, err, text)
+		}
+		status, text = o.post("/export", form(ada, "format", "html"))
+		if status != http.StatusOK || !strings.Contains(text, "<h1>Data about "+ada) || strings.Contains(text, bob) {
+			t.Errorf("the page: %d, %s", status, text)
+		}
+		if status, page := o.post("/export", form("carol@example.com")); status != http.StatusNotFound || !strings.Contains(page, "Nothing is stored about this address") {
+			t.Errorf("an unknown person: %d, %s", status, page)
+		}
+		if status, page := o.post("/export", form("carol")); status != http.StatusUnprocessableEntity || !strings.Contains(page, "not an email address") {
+			t.Errorf("no address: %d, %s", status, page)
+		}
+		if actions, texts := o.actions(); len(actions) != 2 || actions[0] != "person.exported" || strings.Contains(texts, ada) {
+			t.Errorf("the audit log has %q with %s", actions, texts)
+		}
+	})
 }
 
 func TestEraseAndAllow(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
-	for _, typed := range []string{"", bob, "ada@example.co"} {
-		if status, page := o.post("/erase", form(ada, "typed", typed)); status != http.StatusConflict || !strings.Contains(page, "Type "+ada) || o.id(ada) == "" {
-			t.Errorf("typed %q: %d, %s", typed, status, page)
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		o := newOffice(t, db)
+		for _, typed := range []string{"", bob, "ada@example.co"} {
+			if status, page := o.post("/erase", form(ada, "typed", typed)); status != http.StatusConflict || !strings.Contains(page, "Type "+ada) || o.id(ada) == "" {
+				t.Errorf("typed %q: %d, %s", typed, status, page)
+			}
 		}
-	}
-	if status, page := o.post("/erase", form(ada, "typed", " ADA@example.com")); status != http.StatusOK || !strings.Contains(page, "had opted out") || strings.Contains(page, ada) {
-		t.Errorf("erased: %d, %s", status, page)
-	}
-	if o.id(ada) != "" || o.id(bob) == "" || len(o.journal.entries) != 1 {
-		t.Errorf("ada is %q, bob is %q, the journal has %d entries", o.id(ada), o.id(bob), len(o.journal.entries))
-	}
-	if _, err := o.account.Contact(t.Context(), o.Org.ID, ada); !sending.IsAbsent(err) {
-		t.Errorf("at the sending account: %v", err)
-	}
-	if status, page := o.post("", form(ada)); status != http.StatusOK || !strings.Contains(page, "new contacts with it are refused") {
-		t.Errorf("the page of the erased person: %d, %s", status, page)
-	}
-	if status, page := o.post("/allow", form(ada)); status != http.StatusOK || strings.Contains(page, "are refused") {
-		t.Errorf("allowed: %d, %s", status, page)
-	}
-	if status, page := o.post("/allow", form(ada)); status != http.StatusNotFound || !strings.Contains(page, "not refused") {
-		t.Errorf("allowed twice: %d, %s", status, page)
-	}
-	if actions, texts := o.actions(); strings.Join(actions, " ") != "person.allowed person.erased" || strings.Contains(texts, ada) {
-		t.Errorf("the audit log has %q with %s", actions, texts)
-	}
+		if status, page := o.post("/erase", form(ada, "typed", " ADA@example.com")); status != http.StatusOK || !strings.Contains(page, "had opted out") || strings.Contains(page, ada) {
+			t.Errorf("erased: %d, %s", status, page)
+		}
+		if o.id(ada) != "" || o.id(bob) == "" || len(o.journal.entries) != 1 {
+			t.Errorf("ada is %q, bob is %q, the journal has %d entries", o.id(ada), o.id(bob), len(o.journal.entries))
+		}
+		if _, err := o.account.Contact(t.Context(), o.Org.ID, ada); !sending.IsAbsent(err) {
+			t.Errorf("at the sending account: %v", err)
+		}
+		if status, page := o.post("", form(ada)); status != http.StatusOK || !strings.Contains(page, "new contacts with it are refused") {
+			t.Errorf("the page of the erased person: %d, %s", status, page)
+		}
+		if status, page := o.post("/allow", form(ada)); status != http.StatusOK || strings.Contains(page, "are refused") {
+			t.Errorf("allowed: %d, %s", status, page)
+		}
+		if status, page := o.post("/allow", form(ada)); status != http.StatusNotFound || !strings.Contains(page, "not refused") {
+			t.Errorf("allowed twice: %d, %s", status, page)
+		}
+		if actions, texts := o.actions(); strings.Join(actions, " ") != "person.allowed person.erased" || strings.Contains(texts, ada) {
+			t.Errorf("the audit log has %q with %s", actions, texts)
+		}
+	})
 }
 
 // TestSearchTakesTooLong refuses a search that exceeds the time of expensive reads.
 func TestSearchTakesTooLong(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOffice(t, storagetest.SQLite(t))
 	o.Frame.Expensive = func(context.Context, string, func(context.Context) error) error {
 		return core.Invalid("", "takes too long")
 	}
@@ -256,7 +261,7 @@ func TestSearchTakesTooLong(t *testing.T) {
 
 func TestGoldenPages(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOffice(t, storagetest.SQLite(t))
 	get := func(name, query string) {
 		_, page := frametest.Get(t, o.pages, persons.Path+query)
 		frametest.CompareGolden(t, name, page, *update)
