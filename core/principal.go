@@ -63,6 +63,9 @@ type Org struct {
 	// PlatformMode is true if the organization serves customers of its own, so that
 	// temporary inboxes are counted separately for each customer's account.
 	PlatformMode bool
+	// ReplayDays is for how many days a result of a call is kept for its repetition with the
+	// same idempotency key; 0 for the default, one day. See core/retention.
+	ReplayDays int
 	// DeletedAt is the time at which the organization was deleted; nil for most.
 	DeletedAt *time.Time
 }

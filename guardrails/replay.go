@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	// explicitWindow is for how long a result is at least stored under a key that the caller
+	// chose. An organization can lengthen it; see windowOf.
 	explicitWindow = 24 * time.Hour
 	derivedWindow  = 5 * time.Minute
 	maxKeyLength   = 255
@@ -84,7 +86,7 @@ func (p *passage) reservationFor() (*reservation, error) {
 	org := p.call.Principal.Org.ID
 	if key := p.req.IdempotencyKey; key != "" {
 		space := string(p.call.Surface) + ":" + p.info.Name
-		return &reservation{key: replay.Key{OrgID: org, Space: space, Key: key}, digest: digest, expires: p.call.Now.Add(explicitWindow)}, nil
+		return &reservation{key: replay.Key{OrgID: org, Space: space, Key: key}, digest: digest, expires: p.call.Now.Add(windowOf(p.call.Principal.Org))}, nil
 	}
 	continuation, err := canonical(p.req.Continuation, core.CanonicalJSON)
 	if err != nil {
@@ -97,6 +99,12 @@ func (p *passage) reservationFor() (*reservation, error) {
 		key: replay.Key{OrgID: org, Space: "derived:" + p.info.Name, Key: derived}, digest: digest, derived: true,
 		expires: p.call.Now.Add(derivedWindow),
 	}, nil
+}
+
+// windowOf returns for how long the result of a call is stored under a key that the caller
+// chose.
+func windowOf(org core.Org) time.Duration {
+	return max(explicitWindow, time.Duration(org.ReplayDays)*24*time.Hour)
 }
 
 // replay handles a call whose idempotency key is already used. It sets the stored result of
@@ -136,6 +144,9 @@ func (p *passage) remember(ctx context.Context) error {
 		return err
 	}
 	outcome := replay.Outcome{Result: result, Expires: r.expires}
+	if !r.derived {
+		outcome.CalledAt = p.call.Now
+	}
 	if r.derived && p.info.Replay == core.ReplayUntilNextWrite {
 		outcome.Caller, outcome.Subject = p.call.Principal.Caller(), p.call.Subject()
 	}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/retention"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
+	retentionstore "github.com/mailhelm/mailhelm/storage/retention"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -60,6 +62,63 @@ func TestReplayWindows(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+// TestReplayPeriodOfAnOrganization checks an organization that keeps results of calls for seven
+// days. A key gets the first answer again for that time, and not for longer; a derived key still
+// counts for five minutes, and another organization keeps its day. A shorter period applies to
+// later calls at once, and to earlier ones when the retention job deletes them.
+func TestReplayPeriodOfAnOrganization(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b, other := setupOn(t, db), setupOn(t, db)
+		keep := func(days int) {
+			t.Helper()
+			err := retentionstore.New(db.DB).SetDays(t.Context(), b.principal.Org.ID, retention.Replay, &days, b.clock.Now())
+			if err == nil {
+				b.principal.Org, err = db.Orgs().Org(t.Context(), b.principal.Org.ID)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(when string, b *bundle, edit func(*guardrails.Request), replayed bool) {
+			t.Helper()
+			if result := mustCall(t, b, "op_write", edit); result.Replayed != replayed {
+				t.Errorf("%s: replayed %v, want %v", when, result.Replayed, replayed)
+			}
+		}
+		advance := func(d time.Duration) {
+			t.Helper()
+			b.clock.advance(d)
+			other.clock.advance(d)
+			if _, err := db.Replay().Purge(t.Context(), b.clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keep(7)
+		check("first call", b, withRESTKey("k"), false)
+		check("first call without a key", b, nil, false)
+		check("first call of another organization", other, withRESTKey("k"), false)
+		advance(5 * time.Minute)
+		check("without a key after five minutes", b, nil, false)
+		advance(3 * 24 * time.Hour)
+		check("after three days", b, withRESTKey("k"), true)
+		check("another organization after three days", other, withRESTKey("k"), false)
+		advance(4*24*time.Hour - 5*time.Minute)
+		check("after seven days", b, withRESTKey("k"), false)
+		keep(1)
+		check("after the change, later call", b, withKey("later"), false)
+		advance(24 * time.Hour)
+		check("after the change, earlier call", b, withRESTKey("k"), true)
+		check("after the change, a day later", b, withKey("later"), false)
+		deleted, err := retentionstore.New(db.DB).DeleteOld(t.Context(), b.principal.Org.ID, retention.Replay, b.clock.Now().Add(time.Second-24*time.Hour), 10)
+		if err != nil || deleted != 1 {
+			t.Errorf("deleted %d, %v", deleted, err)
+		}
+		check("after the job", b, withRESTKey("k"), false)
+		check("younger than the period", b, withKey("later"), true)
 	})
 }
 

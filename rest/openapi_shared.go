@@ -17,7 +17,7 @@ func sharedParameters() object {
 			{"name", "Idempotency-Key"},
 			{"in", "header"},
 			{"required", false},
-			{"description", "Idempotency key: for 24 hours, a repetition with the same key and arguments gets the first answer again. It may be quoted as in RFC 8941 or bare; both are the same key."},
+			{"description", "Idempotency key: for at least 24 hours, a repetition with the same key and arguments gets the first answer again. It may be quoted as in RFC 8941 or bare; both are the same key."},
 			{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 257}}},
 		}},
 		{"RequestId", object{

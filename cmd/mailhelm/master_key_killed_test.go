@@ -51,6 +51,10 @@ func TestAKilledRotationOfTheMasterKeyIsContinued(t *testing.T) {
 			if r := runWith(t, nil, command...); r.status != 0 || !strings.Contains(r.stdout, fmt.Sprintf(`"values": %d`, rotatedKeys)) {
 				t.Fatalf("the command again: status %d: %s%s", r.status, r.stdout, r.stderr)
 			}
+			s.refuses("wait until 24 hours have passed", "master-key", "retire", "--master-key-file", next)
+			s.mustRun("org", "create", "keeper")
+			s.mustRun("retention", "set", "keeper", "replay", "7")
+			s.refuses("wait until 168 hours have passed", "master-key", "retire", "--master-key-file", next)
 			s.mustRun("master-key", "retire", "--master-key-file", next, "--now")
 			if n := openWith(t, db, next, false); n != rotatedKeys {
 				t.Errorf("the new key opens %d of %d secrets", n, rotatedKeys)

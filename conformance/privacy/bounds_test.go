@@ -81,7 +81,7 @@ func TestGuideHasTheKinds(t *testing.T) {
 	must(t, err)
 	text := strings.ReplaceAll(string(guide), ",", "")
 	for _, k := range retention.Kinds() {
-		end := fmt.Sprintf(" | %d days | %d to %d days", k.Default, k.Min, k.Max)
+		end := fmt.Sprintf(" | %s | %d to %d days", retention.Words(k.Default), k.Min, k.Max)
 		if k.MayBeForever {
 			end += " or no end"
 		}

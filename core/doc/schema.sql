@@ -1481,9 +1481,11 @@ CREATE TABLE replay_records (
 	token text NOT NULL,
 	done boolean NOT NULL,
 	result bytea,
-	expires_at bigint NOT NULL, process bytetext NOT NULL DEFAULT '', caller bytetext NOT NULL DEFAULT '', subject bytetext,
+	expires_at bigint NOT NULL, process bytetext NOT NULL DEFAULT '', caller bytetext NOT NULL DEFAULT '', subject bytetext, called_at bigint,
 	PRIMARY KEY (org_id, space, key)
 );
+
+CREATE INDEX replay_records_called ON replay_records (org_id, called_at, space, key) WHERE called_at IS NOT NULL;
 
 CREATE INDEX replay_records_expiry ON replay_records (expires_at);
 

@@ -40,7 +40,7 @@ func mail() []Table {
 			Data: []Column{
 				{Name: "subject", Holds: "id of the contact"}, {Name: "key", Holds: "idempotency key"}, {Name: "result", Holds: "answer of the call", Secret: true},
 			},
-			Other: "org_id space digest token done expires_at process caller", Kept: "24 hours",
+			Other: "org_id space digest token done expires_at process caller called_at", Kept: retention.Kept(retention.Replay),
 		},
 		{
 			Name: "send_approvals", Of: Recipient, Title: "Previews of broadcasts that wait for approval", Find: []Match{{"preview", ByMention}}, Erase: Rewrite, Key: "id",

@@ -72,6 +72,10 @@ type Outcome struct {
 	Result []byte
 	// Expires is the time from which the result is no longer used.
 	Expires time.Time
+	// CalledAt is the time of a call whose idempotency key its caller chose. The result ends
+	// earlier than at Expires if its organization shortens the period; see core/retention. It
+	// is the zero time for a key that was derived from the call.
+	CalledAt time.Time
 	// Subject is the id of the record that the call wrote, or "". The caller's next write to
 	// that record deletes the result before it expires.
 	Subject string

@@ -19,6 +19,8 @@ const (
 	Undeliverable    Name = "undeliverable"
 	AssistantCalls   Name = "assistant_calls"
 	TestSends        Name = "test_sends"
+	// Replay is the name in statements of storage/members too.
+	Replay Name = "replay"
 )
 
 // Forever is the period of records that are kept as long as the organization.
@@ -44,6 +46,9 @@ type Kind struct {
 	// beyondMessages is set for records that are derived from stored events of messages. They
 	// are kept until the events are deleted, because a new event would create them again.
 	beyondMessages bool
+	// AtOnce is set for records that had the default period before periods could be set. The
+	// default applies from the first run of the job, without [Notice].
+	AtOnce bool
 }
 
 // Kinds returns all kinds, in the order in which the dashboard shows them.
@@ -84,6 +89,12 @@ func Kinds() []Kind {
 			About:       "Who sent a test of a broadcast or a template, and when. The messages themselves are kept with all messages.",
 			Consequence: "Nothing else changes.",
 			Default:     year, Min: 30, Max: 10 * year, MayBeForever: true,
+		},
+		{
+			Name: Replay, Title: "Results of calls", Tables: []string{"replay_records"},
+			About:       "Answers of calls with an idempotency key, for a repetition with the same key. A longer period applies to calls from then on.",
+			Consequence: "A repetition of an older call takes effect again.",
+			Default:     1, Min: 1, Max: 7, AtOnce: true,
 		},
 	}
 }
@@ -135,6 +146,14 @@ func Words(days int) string {
 	if days == Forever {
 		return "as long as the organization"
 	}
+	return number(days)
+}
+
+// number returns a number of days in words.
+func number(days int) string {
+	if days == 1 {
+		return "1 day"
+	}
 	return fmt.Sprintf("%d days", days)
 }
 
@@ -144,7 +163,7 @@ func Kept(name Name) string {
 	if err != nil {
 		panic("retention: unknown kind " + string(name))
 	}
-	text := fmt.Sprintf("%d days; an organization can choose %d to %d days", k.Default, k.Min, k.Max)
+	text := fmt.Sprintf("%s; an organization can choose %d to %d days", number(k.Default), k.Min, k.Max)
 	if k.MayBeForever {
 		text += " or no end"
 	}
@@ -164,7 +183,7 @@ func Fixed() []FixedKind {
 	return []FixedKind{
 		{"Messages, their events and reports", "365 days, or the retention of the plan if it is longer", []string{"messages", "message_events", "message_recipients", "message_kinds", "report_days", "report_hours", "report_bounce_domains"}},
 		{"Activities of contacts", "365 days, or the retention of the plan if it is shorter", []string{"activities"}},
-		{"Results of calls, for repeated calls", "24 hours", []string{"replay_records", "spent_confirmations"}},
+		{"Used confirmations", "48 hours", []string{"spent_confirmations"}},
 		{"Events that were sent to webhooks", "30 days", []string{"webhook_deliveries"}},
 		{"Received mail", "30 days", []string{"receiving_messages", "receiving_contents", "receiving_deliveries", "receiving_states"}},
 		{"Mail with DMARC reports", "90 days", []string{"domainauth_files"}},

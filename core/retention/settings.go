@@ -13,7 +13,7 @@ const (
 	// so that a mistake can be corrected.
 	Reconsider = 24 * time.Hour
 	// Notice is the time between the first run of the job for an organization and the first
-	// deletion after a default period.
+	// deletion after a default period. Kinds with AtOnce have none.
 	Notice = 30 * 24 * time.Hour
 )
 
@@ -48,6 +48,8 @@ func period(k Kind, s State) Period {
 	switch {
 	case s.ChangedAt != nil:
 		p.From = s.ChangedAt.Add(Reconsider)
+	case s.SeenAt != nil && k.AtOnce:
+		p.From = *s.SeenAt
 	case s.SeenAt != nil:
 		p.From = s.SeenAt.Add(Notice)
 	}

@@ -23,21 +23,24 @@ type orgRow struct {
 	RequireSecondFactor bool `db:"require_second_factor"`
 	PlatformMode        bool `db:"platform_mode"`
 
-	DeletedAt *engine.Time `db:"deleted_at"`
+	ReplayDays int          `db:"replay_days"`
+	DeletedAt  *engine.Time `db:"deleted_at"`
 }
 
 func (r orgRow) org() core.Org {
 	return core.Org{
 		ID: r.ID, Name: r.Name, Slug: r.Slug, Tier: r.Tier, RetentionDays: r.RetentionDays, RateLimit: r.RateLimit, GitConnected: r.GitConnected,
-		RequireSecondFactor: r.RequireSecondFactor, PlatformMode: r.PlatformMode, DeletedAt: engine.OptionalTime(r.DeletedAt),
+		RequireSecondFactor: r.RequireSecondFactor, PlatformMode: r.PlatformMode, ReplayDays: r.ReplayDays, DeletedAt: engine.OptionalTime(r.DeletedAt),
 	}
 }
 
 const (
 	// insertedColumns lists the columns in the order of the parameters of insertOrg.
 	insertedColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected, require_second_factor, platform_mode`
-	// orgColumns lists the columns of an orgRow.
-	orgColumns = insertedColumns + `, deleted_at`
+	// orgColumns lists the columns of an orgRow. The period of results of calls is read with
+	// the organization, so that a call needs no statement for it.
+	orgColumns = insertedColumns + `, deleted_at,
+		coalesce((SELECT r.days FROM retention AS r WHERE r.org_id = orgs.id AND r.kind = 'replay'), 0) AS replay_days`
 )
 
 var (

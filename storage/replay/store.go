@@ -68,13 +68,13 @@ var (
 	// The row lock makes one statement wait for the other. The statement that waited changes
 	// nothing, because its condition is then false.
 	reserveHeld = engine.Register("reserve held key", `
-		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
+		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, called_at = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
 	// completeReplay stores the result of a call under its idempotency key. It changes no
 	// row if another call has taken over the key.
 	completeReplay = engine.Register("complete replay", `
-		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4
-		WHERE org_id = $5 AND space = $6 AND key = $7 AND token = $8 AND NOT done`)
+		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4, called_at = $5
+		WHERE org_id = $6 AND space = $7 AND key = $8 AND token = $9 AND NOT done`)
 	// releaseReplay deletes a call's reservation of an idempotency key, but never a result.
 	releaseReplay = engine.Register("release replay", `
 		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
@@ -157,7 +157,11 @@ func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, o
 	if outcome.Subject != "" {
 		subject = &outcome.Subject
 	}
-	completed, err := s.db.Exec(ctx, completeReplay, outcome.Result, engine.At(outcome.Expires), outcome.Caller, subject, k.OrgID, k.Space, k.Key, string(token))
+	var calledAt *engine.Time
+	if !outcome.CalledAt.IsZero() {
+		calledAt = engine.OptionalAt(&outcome.CalledAt)
+	}
+	completed, err := s.db.Exec(ctx, completeReplay, outcome.Result, engine.At(outcome.Expires), outcome.Caller, subject, calledAt, k.OrgID, k.Space, k.Key, string(token))
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,7 @@ var tables = map[retention.Name]kindTable{
 	retention.Undeliverable:    {"undeliverable", "last_changed_at", "id", ""},
 	retention.AssistantCalls:   {"tool_usage", "day", "client_id, user_id, operation", ""},
 	retention.TestSends:        {"test_sends", "created_at", "id", ""},
+	retention.Replay:           {"replay_records", "called_at", "space, key", " AND called_at IS NOT NULL"},
 }
 
 // byKind has the statements of all kinds.

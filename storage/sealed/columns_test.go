@@ -15,7 +15,7 @@ import (
 
 // otherBytes lists the columns of bytes that hold nothing that the master key seals, with what
 // they hold. Results of replayed calls can contain the sealed secret of a link to an inbox; they
-// are deleted after 24 hours, for which retire waits.
+// are deleted after the period of the organization, for which retire waits.
 var otherBytes = map[string]string{
 	"api_keys.secret_hash": "hash", "clients.secret_hash": "hash", "authorization_codes.hash": "hash", "connections.ingest_key_hash": "hash",
 	"inbox_tokens.hash": "hash", "invitations.hash": "hash", "known_devices.hash": "hash", "passkey_ceremonies.hash": "hash",

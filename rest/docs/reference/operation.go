@@ -89,7 +89,7 @@ func (o operation) arguments(b *strings.Builder, input node) {
 		section(b, "Body", memberTable(others, required))
 	}
 	if o.Effect != core.Reads {
-		section(b, "Headers", "`Idempotency-Key`: at most 255 characters. For 24 hours, a [repetition](/guides/idempotency-and-confirmation) with the same key gets the first answer again.\n")
+		section(b, "Headers", "`Idempotency-Key`: at most 255 characters. For at least 24 hours, a [repetition](/guides/idempotency-and-confirmation) with the same key gets the first answer again.\n")
 	}
 }
 

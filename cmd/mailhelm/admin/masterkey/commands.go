@@ -207,18 +207,38 @@ func unreadable(counts []sealed.Count) (column string, n int) {
 type retire struct {
 	target
 	LoseUnreadable bool `name:"lose-unreadable" help:"Finish although values open neither with the former key nor with the new one." once:""`
-	Now            bool `help:"Do not wait until 24 hours have passed since the rotation. Repeated calls that created links of inboxes before then fail." once:""`
+	Now            bool `help:"Do not wait until 24 hours have passed since the rotation, or the longest period of an organization for results of calls. Repeated calls that created links of inboxes before then fail." once:""`
 }
 
-// replays is how long results of calls are kept for their repetition. Those of links to inboxes
-// have a secret that is sealed and not resealed.
-const replays = 24 * time.Hour
+// replaysKept returns how long results of calls are kept for their repetition, in the
+// organization that keeps them longest. Those of links to inboxes have a secret that is sealed
+// and not resealed.
+func replaysKept(ctx context.Context, s *installation.Session) (time.Duration, error) {
+	orgs := s.DB.Orgs()
+	ids, err := orgs.OrgIDs(ctx)
+	if err != nil {
+		return 0, err
+	}
+	days := 1
+	for _, id := range ids {
+		org, err := orgs.Org(ctx, id)
+		if err != nil {
+			return 0, err
+		}
+		days = max(days, org.ReplayDays)
+	}
+	return time.Duration(days) * 24 * time.Hour, nil
+}
 
 // Run removes the records with which the former key opens values. It fails unless this command
 // has the current key, and if values of the former key are left that do not open.
 func (c *retire) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *installation.Session, key signing.MasterKey) error {
 		records, err := s.DB.MasterKeys().KeyRecords(ctx)
+		if err != nil {
+			return err
+		}
+		replays, err := replaysKept(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -229,7 +249,7 @@ func (c *retire) Run(p *cli.Program) error {
 		case key.ID() != key.SealsWith():
 			return errors.New("this command has the former master key: name the file of the new one with --master-key-file, as every server must have it by now")
 		case !c.Now && s.Config.Clock().Sub(*since) < replays:
-			return fmt.Errorf("the rotation began at %s: wait until 24 hours have passed, or give --now", since.UTC().Format(time.RFC3339))
+			return fmt.Errorf("the rotation began at %s: wait until %d hours have passed, or give --now", since.UTC().Format(time.RFC3339), replays/time.Hour)
 		}
 		counts, err := reseal(ctx, s, key)
 		if err != nil {
