@@ -87,3 +87,25 @@ func TestArchivedContactsAreErasedByIndexes(t *testing.T) {
 		t.Errorf("%d of %d statements exist", seen, want)
 	}
 }
+
+// TestOldCallsAndJobsAreReadByIndexes checks that each statement about results of calls and
+// failed jobs of an organization reads the index that has only those, also where it deletes.
+func TestOldCallsAndJobsAreReadByIndexes(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	seen := 0
+	for _, s := range engine.Statements() {
+		index := map[string]string{"replay": "replay_records_called", "jobs": "river_job_failed"}[s.Name()[strings.LastIndex(s.Name(), " ")+1:]]
+		if index == "" || !strings.HasPrefix(s.Name(), "count due ") && !strings.HasPrefix(s.Name(), "oldest of ") && !strings.HasPrefix(s.Name(), "delete old ") {
+			continue
+		}
+		seen++
+		plan := storagetest.Plan(t, db, s)
+		if strings.Count(plan, " "+index+" (") != strings.Count(plan, "SEARCH ") || strings.Contains(plan, "SCAN replay") || strings.Contains(plan, "SCAN river") {
+			t.Errorf("%s does not read %s alone:\n%s", s.Name(), index, plan)
+		}
+	}
+	if seen != 6 {
+		t.Errorf("%d statements exist", seen)
+	}
+}

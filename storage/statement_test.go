@@ -112,8 +112,10 @@ var withoutOrg = map[string]bool{
 	"insert passkey": true, "passkeys of a user": true, "passkey by credential": true, "set passkey": true,
 	"delete passkey": true, "delete passkeys of a user": true,
 	"set disabled": true, "set org deleted": true, "begin erasing org": true, "org is being erased": true, "deleted orgs": true, "erase org": true,
-	"erase jobs of an organization":        true, // by a member of the arguments
-	"version of routing for a deleted org": true, "set password": true, "insert password reset": true, "password reset by hash": true, "open password resets": true, "take password reset": true,
+	"erase jobs of an organization":     true,                                                                          // by a member of the arguments
+	"number of jobs of an organization": true, "count due jobs": true, "oldest of jobs": true, "delete old jobs": true, // as above
+	"delete failed jobs of no organization": true,
+	"version of routing for a deleted org":  true, "set password": true, "insert password reset": true, "password reset by hash": true, "open password resets": true, "take password reset": true,
 	"delete password resets of a user": true, "purge password resets": true,
 	"put known device": true, "trim known devices": true, "known device by hash": true, "delete known devices of a user": true,
 	"delete other known devices of a user": true, "purge known devices": true,

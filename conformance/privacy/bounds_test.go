@@ -98,12 +98,17 @@ func TestFixedPeriodsAreTrue(t *testing.T) {
 	days := func(d time.Duration) string { return fmt.Sprintf("%d days", d/(24*time.Hour)) }
 	for table, want := range map[string]string{
 		"webhook_deliveries": days(webhooks.Kept), "receiving_messages": days(receiving.Kept), "domainauth_files": days(arrivals.Kept),
-		"river_job": fmt.Sprintf("finished jobs %d hours, failed jobs %s", engine.FinishedJobsKept/time.Hour, days(engine.FailedJobsKept)),
+		"river_job": fmt.Sprintf("%d hours", engine.FinishedJobsKept/time.Hour),
 	} {
 		all := retention.Fixed()
 		i := slices.IndexFunc(all, func(f retention.FixedKind) bool { return slices.Contains(f.Tables, table) })
 		if all[i].Kept != want {
 			t.Errorf("%s are kept %q, want %q", table, all[i].Kept, want)
 		}
+	}
+	failed, err := retention.KindOf(retention.FailedJobs)
+	must(t, err)
+	if want := days(engine.FailedJobsKept); want != retention.Words(failed.Max) {
+		t.Errorf("the queue keeps failed jobs for %s, and an organization can choose %s", want, retention.Words(failed.Max))
 	}
 }

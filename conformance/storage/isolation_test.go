@@ -383,7 +383,7 @@ func isNothing(found any) bool {
 var exempt = []string{
 	"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
 	"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "HoldSigningKeys", "ReplaceSigningKeys", "PurgeSigningKeys", "AppendAudit",
-	"InsertContact", "InsertList", "InsertAttribute", "PassesDue", "SaveContactList", "ReplaceMembership", "Purge",
+	"InsertContact", "InsertList", "InsertAttribute", "PassesDue", "SaveContactList", "ReplaceMembership", "Purge", "DeleteServerJobs",
 	"APIKeysPastGrace", // returns keys of all organizations
 	"InsertGrant", "InsertCode", "RedeemCode", "InsertRefreshToken", "PeekRefreshToken",
 	"DenyToken", "PurgeGrants",

@@ -20,7 +20,8 @@ const (
 	AssistantCalls   Name = "assistant_calls"
 	TestSends        Name = "test_sends"
 	// Replay is the name in statements of storage/members too.
-	Replay Name = "replay"
+	Replay     Name = "replay"
+	FailedJobs Name = "jobs"
 )
 
 // Forever is the period of records that are kept as long as the organization.
@@ -50,6 +51,10 @@ type Kind struct {
 	// default applies from the first run of the job, without [Notice].
 	AtOnce bool
 }
+
+// ServerJobsDays is the number of days for which failed jobs are kept that belong to no
+// organization, such as periodic jobs.
+const ServerJobsDays = 7
 
 // Kinds returns all kinds, in the order in which the dashboard shows them.
 func Kinds() []Kind {
@@ -95,6 +100,12 @@ func Kinds() []Kind {
 			About:       "Answers of calls with an idempotency key, for a repetition with the same key. A longer period applies to calls from then on.",
 			Consequence: "A repetition of an older call takes effect again.",
 			Default:     1, Min: 1, Max: 7, AtOnce: true,
+		},
+		{
+			Name: FailedJobs, Title: "Failed background jobs", Tables: []string{"river_job"},
+			About:       "Background jobs that failed at their last attempt, with their errors. The age counts from the last attempt.",
+			Consequence: "The jobs do not run again in any case. The log of the server has their errors too.",
+			Default:     ServerJobsDays, Min: 1, Max: 30, AtOnce: true,
 		},
 	}
 }
@@ -189,6 +200,7 @@ func Fixed() []FixedKind {
 		{"Mail with DMARC reports", "90 days", []string{"domainauth_files"}},
 		{"Bulk writes", "7 days after their end", []string{"bulk_jobs", "bulk_chunks"}},
 		{"Uploaded files of contacts", "24 hours, their previews 30 days", []string{"contact_upload_chunks", "contact_uploads"}},
-		{"Background jobs", "finished jobs 24 hours, failed jobs 7 days", []string{"river_job"}},
+		{"Background jobs that did not fail", "24 hours", []string{"river_job"}},
+		{"Failed background jobs of the server itself", number(ServerJobsDays), []string{"river_job"}},
 	}
 }

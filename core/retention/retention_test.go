@@ -116,6 +116,9 @@ var records = map[retention.Name]record{
 	retention.Replay: {"replay_records", "called_at", func(i int) map[string]any {
 		return map[string]any{"space": "rest:contacts_create", "key": fmt.Sprint(i), "digest": "d", "token": "t", "done": true, "result": []byte("{}"), "expires_at": start.AddDate(1, 0, 0).UnixMicro()}
 	}},
+	retention.FailedJobs: {"river_job", "finalized_at", func(int) map[string]any {
+		return map[string]any{"kind": "letter", "max_attempts": 1, "state": "discarded"}
+	}},
 	retention.TestSends: {"test_sends", "created_at", func(i int) map[string]any {
 		return map[string]any{"id": fmt.Sprint(i), "subject_kind": "broadcast", "subject_id": "b", "created_by_kind": "user", "created_by": "u", "user_id": "u"}
 	}},
@@ -130,7 +133,11 @@ func (w *world) plant(org string, kind retention.Name, ages ...time.Time) {
 	var args []any
 	for i, at := range ages {
 		values := r.values(i)
-		args = append(args, org, at.UnixMicro())
+		if kind == retention.FailedJobs {
+			args = append(args, ownedArgs(org), w.db.JobParameter(at))
+		} else {
+			args = append(args, org, at.UnixMicro())
+		}
 		marks := []string{fmt.Sprintf("$%d", len(args)-1), fmt.Sprintf("$%d", len(args))}
 		for _, name := range names {
 			args = append(args, values[name])
@@ -138,25 +145,46 @@ func (w *world) plant(org string, kind retention.Name, ages ...time.Time) {
 		}
 		rows = append(rows, "("+strings.Join(marks, ", ")+")")
 	}
-	text := "INSERT INTO " + r.table + " (org_id, " + r.age + ", " + strings.Join(names, ", ") + ") VALUES " + strings.Join(rows, ", ")
+	owner := "org_id"
+	if kind == retention.FailedJobs {
+		owner = "args"
+	}
+	text := "INSERT INTO " + r.table + " (" + owner + ", " + r.age + ", " + strings.Join(names, ", ") + ") VALUES " + strings.Join(rows, ", ")
 	_, err := w.db.Writer().ExecContext(w.t.Context(), text, args...)
 	w.must(err)
+}
+
+// ownedArgs returns the arguments of a job of an organization, or of none.
+func ownedArgs(org string) string {
+	if org == "" {
+		return "{}"
+	}
+	return `{"org_id": "` + org + `"}`
 }
 
 // left returns the ages of the stored records of a kind, in order.
 func (w *world) left(org string, kind retention.Name) []time.Time {
 	w.t.Helper()
 	r := records[kind]
-	condition := ""
+	condition, owner := "", "org_id"
+	if kind == retention.FailedJobs {
+		condition, owner = " AND state = 'discarded'", "coalesce(args ->> 'org_id', '')"
+	}
 	if kind == retention.AuditLog {
 		condition = " AND action = 'planted'"
 	}
-	rows, err := w.db.Writer().QueryContext(w.t.Context(), "SELECT "+r.age+" FROM "+r.table+" WHERE org_id = $1"+condition+" ORDER BY 1", org)
+	rows, err := w.db.Writer().QueryContext(w.t.Context(), "SELECT "+r.age+" FROM "+r.table+" WHERE "+owner+" = $1"+condition+" ORDER BY 1", org)
 	w.must(err)
 	defer func() { w.must(rows.Err()) }()
 	defer rows.Close()
 	var all []time.Time
 	for rows.Next() {
+		if kind == retention.FailedJobs {
+			var at engine.JobTime
+			w.must(rows.Scan(&at))
+			all = append(all, time.Time(at))
+			continue
+		}
 		var at engine.Time
 		w.must(rows.Scan(&at))
 		all = append(all, at.Time())
@@ -188,6 +216,11 @@ func TestDueRecordsAreDeletedAndNoOthers(t *testing.T) {
 			planted[k.Name] = ages(runAt, k.Default, 30)
 			if k.Name == retention.AuditLog {
 				planted[k.Name] = ages(runAt, k.Default, 650) // several batches
+			}
+			if k.Name == retention.FailedJobs { // SQLite stores their milliseconds
+				for i, at := range planted[k.Name] {
+					planted[k.Name][i] = at.Truncate(time.Millisecond)
+				}
 			}
 			w.plant(w.org.ID, k.Name, planted[k.Name]...)
 			w.plant(w.other.ID, k.Name, planted[k.Name]...)
@@ -355,6 +388,42 @@ func TestUndeliverableOutlivesMessages(t *testing.T) {
 		w.run()
 		if a, b := len(w.left(org.ID, retention.Undeliverable)), len(w.left(w.org.ID, retention.Undeliverable)); a != 1 || b != 0 {
 			t.Errorf("%d and %d addresses are left, want 1 and 0", a, b)
+		}
+	})
+}
+
+// TestFailedJobsOfNoOrganization plants failed jobs of the server, of an erased organization and
+// of one with a longer period. A run deletes those of the first two that are older than seven
+// days. It does not delete jobs that have not failed.
+func TestFailedJobsOfNoOrganization(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := newWorld(t, db)
+		erased, days := core.NewID(), 30
+		_, err := w.settings().Set(t.Context(), access.ActorOf(access.Operator), w.org.ID, retention.Change{Kind: retention.FailedJobs, Days: &days})
+		w.must(err)
+		var old []time.Time
+		for i := range 250 {
+			old = append(old, start.AddDate(0, 0, -8).Add(time.Duration(-i)*time.Minute))
+		}
+		young, owners := start.AddDate(0, 0, -6), map[string]int{"": 1, erased: 1, w.org.ID: 251, w.other.ID: 1}
+		for owner := range owners {
+			w.plant(owner, retention.FailedJobs, append(old, young)...)
+		}
+		_, err = db.Writer().ExecContext(t.Context(), "INSERT INTO river_job (args, kind, max_attempts, state, finalized_at) VALUES ('{}', 'done', 1, 'completed', $1)", db.JobParameter(old[0]))
+		w.must(err)
+		w.run()
+		w.now = w.now.Add(retention.Reconsider)
+		w.run()
+		for owner, want := range owners {
+			if got := len(w.left(owner, retention.FailedJobs)); got != want {
+				t.Errorf("%d failed jobs of %q are left, want %d", got, owner, want)
+			}
+		}
+		var done int
+		w.must(db.Writer().QueryRowContext(t.Context(), "SELECT count(*) FROM river_job WHERE kind = 'done'").Scan(&done))
+		if done != 1 {
+			t.Errorf("%d jobs are left that have not failed", done)
 		}
 	})
 }

@@ -32,8 +32,8 @@ type Figures struct {
 // MaxCounted is the maximum number of records that are counted.
 const MaxCounted = 10_000
 
-// Store stores periods, and counts and deletes old records. Every method sees only the given
-// organization and takes part in the transaction of its context.
+// Store stores periods, and counts and deletes old records. Every method except
+// DeleteServerJobs sees only the given organization and takes part in the transaction of its context.
 type Store interface {
 	// States returns what is stored, by kind. Kinds about which nothing is stored are left out.
 	States(ctx context.Context, orgID string) (map[Name]State, error)
@@ -47,6 +47,10 @@ type Store interface {
 	// DeleteOld deletes at most limit records of a kind from before a time, oldest first, and
 	// returns how many. It must not be called for [ArchivedContacts].
 	DeleteOld(ctx context.Context, orgID string, kind Name, before time.Time, limit int) (int, error)
+	// DeleteServerJobs deletes at most limit failed jobs from before a time, oldest first, that
+	// belong to no organization or to one that was erased, and returns how many. Unlike the
+	// other methods it works for the whole database.
+	DeleteServerJobs(ctx context.Context, before time.Time, limit int) (int, error)
 	// ArchivedContacts returns at most limit archived contacts that were last changed before a
 	// time, oldest first, after the position. nil is the first position.
 	ArchivedContacts(ctx context.Context, orgID string, before time.Time, after *ArchivedContact, limit int) ([]ArchivedContact, error)

@@ -52,7 +52,8 @@ type Config struct {
 // and run again.
 func Worker(cfg Config) jobs.Worker[Args] {
 	return jobs.Worker[Args]{Every: every, Timeout: timeout, Work: func(ctx context.Context, _ Args) error {
-		return jobs.ForEachOrg(ctx, "", cfg.OrgIDs, "retention", cfg.apply)
+		err := jobs.ForEachOrg(ctx, "", cfg.OrgIDs, "retention", cfg.apply)
+		return errors.Join(err, cfg.purgeServerJobs(ctx))
 	}}
 }
 
@@ -114,19 +115,42 @@ func (cfg Config) purge(ctx context.Context, orgID string, kind Name, before tim
 	if kind == ArchivedContacts {
 		batch = cfg.contactBatches(orgID, before)
 	}
+	deleted, err := cfg.inBatches(ctx, batch)
+	return deleted, cfg.finish(ctx, kind, deleted, err)
+}
+
+// purgeServerJobs deletes old failed jobs of no organization.
+func (cfg Config) purgeServerJobs(ctx context.Context) error {
+	before := cfg.Clock().UTC().AddDate(0, 0, -ServerJobsDays)
+	deleted, err := cfg.inBatches(ctx, func(ctx context.Context) (int, bool, error) {
+		n, err := cfg.Store.DeleteServerJobs(ctx, before, batchRows)
+		return n, n < batchRows, err
+	})
+	if deleted > 0 {
+		cfg.Log.InfoContext(ctx, "old failed jobs of no organization deleted", "jobs", deleted)
+	}
+	if err != nil {
+		return fmt.Errorf("failed jobs of no organization: %w", err)
+	}
+	return nil
+}
+
+// inBatches deletes batch after batch, with pauses, until one is the last. It returns the number
+// of deleted records.
+func (cfg Config) inBatches(ctx context.Context, batch func(context.Context) (n int, last bool, err error)) (int, error) {
 	deleted := 0
 	for range maxBatches {
 		began := time.Now() //nolint:forbidigo // measures the load of the database
 		n, end, err := batch(ctx)
 		deleted += n
 		if err != nil || end {
-			return deleted, cfg.finish(ctx, kind, deleted, err)
+			return deleted, err
 		}
 		if err := cfg.Sleep(ctx, pauseAfter(time.Since(began))); err != nil { //nolint:forbidigo // as above
-			return deleted, cfg.finish(ctx, kind, deleted, err)
+			return deleted, err
 		}
 	}
-	return deleted, cfg.finish(ctx, kind, deleted, nil)
+	return deleted, nil
 }
 
 // finish removes remnants of erased contacts from the files of the database.

@@ -34,8 +34,9 @@ const (
 const (
 	// FinishedJobsKept is how long finished and cancelled jobs are kept.
 	FinishedJobsKept = 24 * time.Hour
-	// FailedJobsKept is how long jobs are kept that failed at their last attempt.
-	FailedJobsKept = 7 * 24 * time.Hour
+	// FailedJobsKept is the longest time for which jobs are kept that failed at their last
+	// attempt. The job of core/retention deletes them earlier.
+	FailedJobsKept = 30 * 24 * time.Hour
 )
 
 // JobsConfig sets how many jobs this process runs at once, and how often it searches for

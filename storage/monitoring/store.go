@@ -68,7 +68,7 @@ func (s Store) Backlogs(ctx context.Context, now time.Time) ([]Backlog, error) {
 
 // JobStates are the states of jobs that [Store.Jobs] counts: available jobs are due and wait
 // for a worker, scheduled ones are due later, retryable ones failed and run again, discarded
-// ones failed at their last attempt. The queue deletes discarded jobs after seven days.
+// ones failed at their last attempt. core/retention says for how long discarded jobs are kept.
 func JobStates() []string {
 	return []string{"available", "scheduled", "retryable", "running", "discarded"}
 }
@@ -99,35 +99,16 @@ func jobsOfStates() string {
 // Jobs returns the number of jobs of each kind and state of [JobStates] that has any.
 func (s Store) Jobs(ctx context.Context) ([]JobCount, error) {
 	type row struct {
-		Kind   string  `db:"kind"`
-		State  string  `db:"state"`
-		Jobs   int     `db:"jobs"`
-		Oldest jobTime `db:"oldest"`
+		Kind   string         `db:"kind"`
+		State  string         `db:"state"`
+		Jobs   int            `db:"jobs"`
+		Oldest engine.JobTime `db:"oldest"`
 	}
 	count := func(r row) JobCount { return JobCount{r.Kind, r.State, r.Jobs, time.Time(r.Oldest)} }
 	return engine.ListAs(ctx, s.db, count, jobCounts, limitOfQueue)
 }
 
-// jobTime is a time in the tables of the job queue, which have the types of its library: a
-// time on PostgreSQL and a text on SQLite.
-type jobTime time.Time
-
-// Scan implements [database/sql.Scanner].
-func (t *jobTime) Scan(stored any) error {
-	switch stored := stored.(type) {
-	case time.Time:
-		*t = jobTime(stored.UTC())
-		return nil
-	case string:
-		parsed, err := time.Parse(time.DateTime, stored) // also accepts fractions of a second
-		*t = jobTime(parsed)
-		return err
-	}
-	return fmt.Errorf("a job has a time of type %T", stored)
-}
-
-// failedJobs reads an index on state and finalized_at. The text of the time suits the types of
-// both databases, and compares to the second.
+// failedJobs reads an index on state and finalized_at.
 var failedJobs = engine.Register("counts of failed jobs", `
 	SELECT kind, count(*) AS jobs FROM (
 		SELECT kind FROM river_job WHERE state = 'discarded' AND finalized_at IS NOT NULL AND finalized_at >= $1 LIMIT $2) AS failed
@@ -139,7 +120,7 @@ func (s Store) FailedJobs(ctx context.Context, since time.Time) (map[string]int,
 		Kind string `db:"kind"`
 		Jobs int    `db:"jobs"`
 	}
-	rows, err := engine.List[row](ctx, s.db, failedJobs, since.UTC().Format(time.DateTime+"-07:00"), limitOfQueue)
+	rows, err := engine.List[row](ctx, s.db, failedJobs, s.db.JobParameter(since), limitOfQueue)
 	if err != nil {
 		return nil, err
 	}

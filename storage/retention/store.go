@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -29,12 +30,20 @@ var (
 	archivedContacts = engine.Register("archived contacts by change", `
 		SELECT id, updated_at FROM contacts WHERE org_id = $1 AND status = 'archived' AND updated_at < $2 AND (updated_at, id) > ($3, $4)
 		ORDER BY updated_at, id LIMIT $5`)
+	// deleteServerJobs reads an index on state and finalized_at. It passes over the jobs of
+	// organizations with a longer period.
+	deleteServerJobs = engine.Register("delete failed jobs of no organization", `
+		DELETE FROM river_job WHERE id IN (
+			SELECT j.id FROM river_job AS j WHERE j.state = 'discarded' AND j.finalized_at IS NOT NULL AND j.finalized_at < $1
+			AND NOT EXISTS (SELECT 1 FROM orgs AS o WHERE o.id = j.args ->> 'org_id')
+			ORDER BY j.finalized_at LIMIT $2)`)
 )
 
 // kindTable is where the records of a kind are: the column with their age, the other columns of
-// their key, and a condition on them. The columns are in the order of an index.
+// their key, a condition on them, and the column with their organization unless it is org_id.
+// The columns are in the order of an index.
 type kindTable struct {
-	name, age, key, condition string
+	name, age, key, condition, org string
 }
 
 // statements has the statements of a kind. before is the time $2 in all of them.
@@ -44,13 +53,14 @@ type statements struct {
 
 // tables are the tables of the kinds.
 var tables = map[retention.Name]kindTable{
-	retention.ArchivedContacts: {"contacts", "updated_at", "id", " AND status = 'archived'"},
-	retention.AuditLog:         {"audit_events", "occurred_at", "id", ""},
-	retention.MembershipLog:    {"membership_log", "occurred_at", "id", ""},
-	retention.Undeliverable:    {"undeliverable", "last_changed_at", "id", ""},
-	retention.AssistantCalls:   {"tool_usage", "day", "client_id, user_id, operation", ""},
-	retention.TestSends:        {"test_sends", "created_at", "id", ""},
-	retention.Replay:           {"replay_records", "called_at", "space, key", " AND called_at IS NOT NULL"},
+	retention.ArchivedContacts: {"contacts", "updated_at", "id", " AND status = 'archived'", ""},
+	retention.AuditLog:         {"audit_events", "occurred_at", "id", "", ""},
+	retention.MembershipLog:    {"membership_log", "occurred_at", "id", "", ""},
+	retention.Undeliverable:    {"undeliverable", "last_changed_at", "id", "", ""},
+	retention.AssistantCalls:   {"tool_usage", "day", "client_id, user_id, operation", "", ""},
+	retention.TestSends:        {"test_sends", "created_at", "id", "", ""},
+	retention.Replay:           {"replay_records", "called_at", "space, key", " AND called_at IS NOT NULL", ""},
+	retention.FailedJobs:       {"river_job", "finalized_at", "id", " AND state = 'discarded'", "args ->> 'org_id'"},
 }
 
 // byKind has the statements of all kinds.
@@ -63,7 +73,7 @@ var byKind = func() map[retention.Name]statements {
 }()
 
 func (t kindTable) statements(kind retention.Name) statements {
-	from := " FROM " + t.name + " WHERE org_id = $1" + t.condition
+	from := " FROM " + t.name + " WHERE " + cmp.Or(t.org, "org_id") + " = $1" + t.condition
 	s := statements{
 		rows:   engine.Register("number of "+string(kind)+" of an organization", `SELECT count(*) AS n FROM (SELECT 1 AS one`+from+` LIMIT $2) AS counted`),
 		due:    engine.Register("count due "+string(kind), `SELECT count(*) AS n FROM (SELECT 1 AS one`+from+` AND `+t.age+` < $2 LIMIT $3) AS counted`),
@@ -71,7 +81,7 @@ func (t kindTable) statements(kind retention.Name) statements {
 	}
 	if kind != retention.ArchivedContacts {
 		columns := t.age + ", " + t.key
-		s.purge = engine.Register("delete old "+string(kind), `DELETE FROM `+t.name+` WHERE org_id = $1 AND (`+columns+`) IN (
+		s.purge = engine.Register("delete old "+string(kind), `DELETE`+from+` AND (`+columns+`) IN (
 			SELECT `+columns+from+` AND `+t.age+` < $2 ORDER BY `+columns+` LIMIT $3)`)
 	}
 	return s
@@ -120,20 +130,43 @@ func (s Store) Figures(ctx context.Context, orgID string, kind retention.Name, b
 		return f, err
 	}
 	f.Rows = rows[0]
-	oldest, err := engine.Values[engine.Time](ctx, s.db, of.oldest, orgID, 0)
-	if err != nil || len(oldest) == 0 {
+	if f.Oldest, err = s.oldest(ctx, orgID, kind); err != nil || f.Oldest.IsZero() {
 		return f, err
 	}
-	f.Oldest = oldest[0].Time()
 	if before.IsZero() {
 		return f, nil
 	}
-	due, err := engine.Values[int](ctx, s.db, of.due, orgID, engine.At(before), retention.MaxCounted)
+	due, err := engine.Values[int](ctx, s.db, of.due, orgID, s.age(kind, before), retention.MaxCounted)
 	if err != nil {
 		return f, err
 	}
 	f.Due = due[0]
 	return f, nil
+}
+
+// oldest returns the time of the oldest record of a kind, the zero time if there is none.
+func (s Store) oldest(ctx context.Context, orgID string, kind retention.Name) (time.Time, error) {
+	statement, after := byKind[kind].oldest, s.age(kind, time.UnixMicro(0))
+	if kind == retention.FailedJobs {
+		found, err := engine.Values[engine.JobTime](ctx, s.db, statement, orgID, after)
+		if err != nil || len(found) == 0 {
+			return time.Time{}, err
+		}
+		return time.Time(found[0]), nil
+	}
+	found, err := engine.Values[engine.Time](ctx, s.db, statement, orgID, after)
+	if err != nil || len(found) == 0 {
+		return time.Time{}, err
+	}
+	return found[0].Time(), nil
+}
+
+// age returns a time as a parameter that compares with the age of records of a kind.
+func (s Store) age(kind retention.Name, at time.Time) any {
+	if kind == retention.FailedJobs {
+		return s.db.JobParameter(at)
+	}
+	return engine.At(at)
 }
 
 // DeleteOld implements [retention.Store].
@@ -142,7 +175,12 @@ func (s Store) DeleteOld(ctx context.Context, orgID string, kind retention.Name,
 	if statement == nil {
 		return 0, fmt.Errorf("storage: %s are not deleted by rows", kind)
 	}
-	return s.db.Exec(ctx, statement, orgID, engine.At(before), limit)
+	return s.db.Exec(ctx, statement, orgID, s.age(kind, before), limit)
+}
+
+// DeleteServerJobs implements [retention.Store].
+func (s Store) DeleteServerJobs(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.db.Exec(ctx, deleteServerJobs, s.db.JobParameter(before), limit)
 }
 
 // ArchivedContacts implements [retention.Store].

@@ -32,7 +32,7 @@ func (Commands) Help() string {
 	}
 	return `A running server deletes old records for good, every six hours and a few at a time. Each organization has its own periods; owners change them on the page "Retention" too. Agents and the public API cannot.
 
-A changed period applies after 24 hours, so a mistake can be corrected. Default periods apply 30 days after a server first ran with them; that of replay applies at once, as before. An archived contact whose mail must be refused, because of an opt-out, a complaint or a permanent bounce, leaves a keyed hash of the address that refuses it.
+A changed period applies after 24 hours, so a mistake can be corrected. Default periods apply 30 days after a server first ran with them; those of replay and jobs apply at once, as before. An archived contact whose mail must be refused, because of an opt-out, a complaint or a permanent bounce, leaves a keyed hash of the address that refuses it.
 
 Kinds of records:
 

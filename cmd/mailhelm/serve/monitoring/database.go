@@ -59,7 +59,7 @@ func showDatabase(r prometheus.Registerer, cfg databaseConfig) {
 		oldest: prometheus.NewDesc("mailhelm_queue_oldest_seconds",
 			"Time since which the oldest item of a queue waits; 0 if none waits.", []string{"queue"}, nil),
 		jobs: prometheus.NewDesc("mailhelm_jobs",
-			"Jobs of the whole database by kind and state: available (due), scheduled (due later), retryable (failed, runs again), running, discarded (failed at the last attempt, kept for 7 days). At most 10,000 of each state count.", []string{"kind", "state"}, nil),
+			"Jobs of the whole database by kind and state: available (due), scheduled (due later), retryable (failed, runs again), running, discarded (failed at the last attempt, kept for 7 days or the period of the organization). At most 10,000 of each state count.", []string{"kind", "state"}, nil),
 		dueJobs: prometheus.NewDesc("mailhelm_jobs_oldest_seconds",
 			"Time since which the oldest available job of a kind is due; 0 if none is.", []string{"kind"}, nil),
 		synced: prometheus.NewDesc("mailhelm_sync_success_timestamp_seconds",
