@@ -161,10 +161,13 @@ func mustCompile(name string, text []byte) *validator.Schema {
 	c.AssertFormat()
 	c.RegisterFormat(&validator.Format{Name: "email", Validate: checkEmailFormat})
 	c.RegisterFormat(&validator.Format{Name: "idn-email", Validate: checkIDNEmailFormat})
-	if err := c.AddResource("schema.json", doc); err != nil {
+	// The address is absolute, because the compiler resolves a relative one by the current folder,
+	// which the program may not be allowed to read.
+	const address = "mailhelm:///schema.json"
+	if err := c.AddResource(address, doc); err != nil {
 		panic("core: schema of " + name + ": " + err.Error())
 	}
-	return c.MustCompile("schema.json")
+	return c.MustCompile(address)
 }
 
 var errNotAnEmail = errors.New("not an address")

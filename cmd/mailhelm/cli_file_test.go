@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,5 +60,20 @@ func TestFaultsOfAFileNameTheLine(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestCurrentFolderCannotBeRead runs the program in a folder whose path it cannot find out, as in
+// the home folder of an administrator who runs it as another user: sudo -u mailhelm.
+func TestCurrentFolderCannotBeRead(t *testing.T) {
+	t.Parallel()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-euc", `mkdir gone; cd gone; rmdir ../gone; exec "$0" version`, path)
+	cmd.Dir, cmd.Env = t.TempDir(), withoutSettings(os.Environ())
+	if printed, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(printed), "mailhelm ") {
+		t.Errorf("%v\n%.2000s", err, printed)
 	}
 }
