@@ -7,5 +7,7 @@
 //
 // In CI a test rolls two servers once while clients make some thousand requests. With
 // MAILHELM_TEST_FULL=1 it rolls them with the documented durations, again and again, until
-// 100,000 requests are answered, behind nginx and then behind Caddy.
+// 100,000 requests are answered, behind nginx, then behind Caddy, and behind Traefik if
+// MAILHELM_TRAEFIK names its program. In full, a person also follows the guides on a machine: a
+// copy of this one with systemd, in which Podman runs the container image.
 package operations

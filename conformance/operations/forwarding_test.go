@@ -17,6 +17,8 @@ import (
 type backend struct {
 	// more lets the stream of events go on.
 	more chan struct{}
+	// began gets a value when the head of a slow upload has arrived.
+	began chan struct{}
 }
 
 func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,21 +35,33 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, "data: last\n\n")
 		case <-r.Context().Done():
 		}
+	case "/slow":
+		b.began <- struct{}{}
+		_, _ = io.Copy(io.Discard, r.Body)
 	default:
 		n, err := io.Copy(io.Discard, r.Body)
 		fmt.Fprintf(w, "%s|%s|%d|%v|%s", r.Host, strings.Join(r.Header["X-Forwarded-For"], ","), n, err, r.URL.RequestURI())
 	}
 }
 
-// TestProxiesForward checks the documented configurations of nginx and Caddy: host names, the
-// address of the client, uploads, their limit, paths with special characters and streams. For
-// Traefik, which Debian does not have, TestTraefikHasTheNames checks less.
+// starts starts a proxy by its name. Debian does not have Traefik, so it is among them only if a
+// variable names its program.
+func starts() map[string]func(*testing.T, behind) *proxy {
+	all := map[string]func(*testing.T, behind) *proxy{"nginx": startNginx, "Caddy": startCaddy}
+	if traefikProgram() != "" {
+		all["Traefik"] = startTraefik
+	}
+	return all
+}
+
+// TestProxiesForward checks the documented configurations: host names, the address of the client,
+// uploads, their limit, paths with special characters and streams.
 func TestProxiesForward(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T, behind) *proxy{"nginx": startNginx, "Caddy": startCaddy} {
+	for name, start := range starts() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &backend{more: make(chan struct{})}
+			b := &backend{more: make(chan struct{}), began: make(chan struct{}, 1)}
 			server := httptest.NewServer(b)
 			defer server.Close()
 			address := server.Listener.Addr().String()
@@ -59,7 +73,8 @@ func TestProxiesForward(t *testing.T) {
 			for _, host := range names {
 				checkForwarded(t, client, host)
 			}
-			checkUploads(t, client)
+			checkUploads(t, client, name)
+			checkSlowUpload(t, client, b, name == "nginx")
 			checkStream(t, client, b)
 		})
 	}
@@ -84,13 +99,18 @@ func checkForwarded(t *testing.T, client *http.Client, host string) {
 }
 
 // checkUploads checks that the proxy refuses an upload that is too large, and that the largest
-// permitted one arrives afterwards: the refusal must not take the servers out of service.
-func checkUploads(t *testing.T, client *http.Client) {
+// permitted one arrives afterwards: the refusal must not take the servers out of service. Traefik
+// refuses none, because it has no limit that would not hold back streams too.
+func checkUploads(t *testing.T, client *http.Client, proxy string) {
 	t.Helper()
+	refused := http.StatusRequestEntityTooLarge
+	if proxy == "Traefik" {
+		refused = http.StatusOK
+	}
 	for _, one := range []struct {
 		size int64
 		want int
-	}{{70 << 20, http.StatusRequestEntityTooLarge}, {51 << 20, http.StatusOK}} {
+	}{{70 << 20, refused}, {51 << 20, http.StatusOK}} {
 		size, want := one.size, one.want
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://app.example.com/upload", io.LimitReader(zeros{}, size))
 		must(t, err)
@@ -107,6 +127,44 @@ func checkUploads(t *testing.T, client *http.Client) {
 			t.Errorf("%d bytes: the server got %.200s", size, text)
 		}
 	}
+}
+
+// checkSlowUpload checks whether the proxy reads an upload completely before it passes it on. A
+// server gives up an upload that arrives for longer than 30 seconds.
+func checkSlowUpload(t *testing.T, client *http.Client, b *backend, complete bool) {
+	t.Helper()
+	body, upload := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://app.example.com/slow", body)
+		if err != nil {
+			ended <- err
+			return
+		}
+		answer, err := client.Do(r)
+		if err == nil {
+			_, err = drain(answer)
+		}
+		ended <- err
+	}()
+	_, err := upload.Write([]byte("first"))
+	must(t, err)
+	wait := 30 * time.Second
+	if complete {
+		wait = 100 * time.Millisecond
+	}
+	select {
+	case <-b.began:
+		if complete {
+			t.Error("the server gets an upload whose end the proxy has not read")
+		}
+	case <-time.After(wait):
+		if !complete {
+			t.Error("the proxy holds back an upload, which the guide denies")
+		}
+	}
+	must(t, upload.Close())
+	must(t, <-ended)
 }
 
 // zeros is a reader of zeros without end.

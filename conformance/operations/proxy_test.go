@@ -87,12 +87,12 @@ func (p *proxy) client() *http.Client {
 	}}
 }
 
-// behind are the servers behind a proxy, and what the test changes in the documented
-// configuration further: old text, new text and so on.
+// behind are the servers behind a proxy, and what the test changes further in each documented
+// configuration: old text, new text and so on.
 type behind struct {
 	servers [2]string
 	admin   string
-	changes []string
+	changes map[string][]string
 }
 
 // document returns a documented configuration with other addresses. It fails the test if the
@@ -102,7 +102,7 @@ func (b behind) document(t *testing.T, file string, changes ...string) string {
 	source, err := os.ReadFile(filepath.Join(documented, file))
 	must(t, err)
 	text := string(source)
-	changes = append(changes, b.changes...)
+	changes = append(changes, b.changes[file]...)
 	changes = append(changes, firstServer, b.servers[0], secondServer, b.servers[1])
 	for i := 0; i < len(changes); i += 2 {
 		if !strings.Contains(text, changes[i]) {

@@ -35,8 +35,10 @@ const documentedDelay = 10 * time.Second
 type extent struct {
 	requests int
 	delay    time.Duration
-	// changes are the durations in the configuration of the proxy that fit a shorter delay.
-	changes []string
+	// changes are the durations in the configurations of the proxies that fit a shorter delay, and
+	// pause is the one after a start for proxies with health checks.
+	changes map[string][]string
+	pause   time.Duration
 	// pace limits the requests in a second, so that CI has time for other tests.
 	pace rate.Limit
 }
@@ -44,22 +46,34 @@ type extent struct {
 // extentOf returns the extent of this run.
 func extentOf() extent {
 	if storagetest.Full() {
-		return extent{requests: 100_000, delay: documentedDelay, pace: rate.Inf}
+		return extent{requests: 100_000, delay: documentedDelay, pace: rate.Inf, pause: documentedPause}
 	}
 	return extent{
-		requests: 1_500, delay: 1500 * time.Millisecond, pace: 400,
-		changes: []string{"fail_timeout=5s", "fail_timeout=1s", "keepalive_timeout 5s", "keepalive_timeout 500ms"},
+		requests: 1_500, delay: 1500 * time.Millisecond, pace: 400, pause: 500 * time.Millisecond,
+		changes: map[string][]string{
+			"nginx.conf":   {"fail_timeout=5s", "fail_timeout=1s", "keepalive_timeout 5s", "keepalive_timeout 500ms"},
+			"Caddyfile":    {"health_interval 2s", "health_interval 200ms", "keepalive 5s", "keepalive 500ms"},
+			"traefik.yaml": {"interval: 2s", "interval: 200ms", "timeout: 1s", "timeout: 150ms", "idleConnTimeout: 5s", "idleConnTimeout: 500ms"},
+		},
 	}
 }
 
 // TestRollingUpdateFailsNoRequest rolls two servers behind nginx, one after the other, while
 // clients read and write contacts, call tools, upload and poll an inbox. Every request must
-// succeed, and every contact must exist once. In full it also does so behind Caddy.
+// succeed, and every contact must exist once. The other proxies lead to the same servers, and some
+// of the clients go through them. In full, all clients go through one proxy at a time.
 func TestRollingUpdateFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	t.Run("nginx", func(t *testing.T) { roll(t, extentOf(), startNginx, 0) })
-	if storagetest.Full() {
-		t.Run("Caddy", func(t *testing.T) { roll(t, extentOf(), startCaddy, documentedPause) })
+	if !storagetest.Full() {
+		roll(t, extentOf(), starts())
+		return
+	}
+	for name, start := range starts() {
+		size := extentOf()
+		if name == "nginx" {
+			size.pause = 0
+		}
+		t.Run(name, func(t *testing.T) { roll(t, size, map[string]func(*testing.T, behind) *proxy{name: start}) })
 	}
 }
 
@@ -68,11 +82,14 @@ func TestRollingUpdateFailsNoRequest(t *testing.T) {
 // server is ready. nginx asks each server again by a request.
 const documentedPause = 5 * time.Second
 
-// roll rolls two servers behind a proxy until the requests are made. It waits for a pause after
+// roll rolls two servers behind proxies until the requests are made. It waits for a pause after
 // each start.
-func roll(t *testing.T, size extent, start func(*testing.T, behind) *proxy, pause time.Duration) {
+func roll(t *testing.T, size extent, starts map[string]func(*testing.T, behind) *proxy) {
 	t.Helper()
-	c := newCluster(t, size, start)
+	c := newCluster(t, size, starts)
+	for name, p := range c.proxies {
+		c.checkServices(t, name, p)
+	}
 	l := &load{t: t, cluster: c, limit: rate.NewLimiter(size.pace, 8), least: int64(size.requests)}
 	l.start()
 	rolls := 0
@@ -83,7 +100,7 @@ func roll(t *testing.T, size extent, start func(*testing.T, behind) *proxy, paus
 		for _, s := range c.servers {
 			must(t, s.stop(t))
 			s.start(t, c.binary)
-			time.Sleep(pause) //nolint:forbidigo // the pause of a person who follows the guide
+			time.Sleep(size.pause) //nolint:forbidigo // the pause of a person who follows the guide
 		}
 	}
 	l.stop()
@@ -96,21 +113,21 @@ func roll(t *testing.T, size extent, start func(*testing.T, behind) *proxy, paus
 	c.checkContacts(t, l)
 }
 
-// cluster is two servers on one PostgreSQL behind a proxy, with an organization.
+// cluster is two servers on one PostgreSQL behind proxies, with an organization.
 type cluster struct {
 	binary  string
 	servers [2]*server
-	proxy   *proxy
+	proxies map[string]*proxy
 	key     string // an API key
 	client  access.Client
 	secret  string // of the client
 }
 
-// newCluster creates the organization and starts the servers and the proxy. The servers have
+// newCluster creates the organization and starts the servers and the proxies. The servers have
 // loopback addresses of their own, because a proxy asks for their health at the same port.
-func newCluster(t *testing.T, size extent, startProxy func(*testing.T, behind) *proxy) *cluster {
+func newCluster(t *testing.T, size extent, starts map[string]func(*testing.T, behind) *proxy) *cluster {
 	t.Helper()
-	c := &cluster{binary: link(t)}
+	c := &cluster{binary: link(t), proxies: map[string]*proxy{}}
 	dir, database := storagetest.Folder(t), storagetest.PostgresURL(t)
 	c.fill(t, config.Config{DataDir: dir, DatabaseURL: database, Listen: configtest.AnyPorts(), MaxConns: 8, DNSServers: []string{"none"}})
 	b := behind{changes: size.changes, admin: freePort(t)}
@@ -118,16 +135,19 @@ func newCluster(t *testing.T, size extent, startProxy func(*testing.T, behind) *
 		host := fmt.Sprintf("127.0.0.%d", i+1)
 		b.servers[i] = net.JoinHostPort(host, freePort(t))
 		c.servers[i] = &server{args: []string{
-			"--data", dir, "--database-url", database, "--drain-delay", size.delay.String(), "--trusted-proxies", "127.0.0.0/8",
+			"--data", dir, "--database-url", database, "--drain-delay", size.delay.String(), "--trusted-proxies", "127.0.0.1/32",
 			"--api-addr", b.servers[i], "--app-addr", b.servers[i], "--mcp-addr", b.servers[i], "--fetch-addr", b.servers[i],
 			"--smtp-addr", freeAddress(t), "--admin-addr", net.JoinHostPort(host, b.admin), "--dns-servers", "none", "--log-level", "info",
 			"--base-url", "https://api.example.com", "--auth-url", "https://auth.example.com", "--app-url", "https://app.example.com",
 			"--mcp-url", "https://mcp.example.com", "--fetch-url", "https://fetch.example.com",
+			"--asset-url", "https://images.example.net",
 		}}
 		c.servers[i].start(t, c.binary)
 		t.Cleanup(func() { _ = c.servers[i].cmd.Process.Kill() })
 	}
-	c.proxy = startProxy(t, b)
+	for name, start := range starts {
+		c.proxies[name] = start(t, b)
+	}
 	return c
 }
 
@@ -161,13 +181,54 @@ func (c *cluster) fill(t *testing.T, cfg config.Config) {
 	must(t, h.Stop(ending))
 }
 
+// any returns the proxy that most clients use: nginx, or the only one.
+func (c *cluster) any() *proxy {
+	if p := c.proxies["nginx"]; p != nil {
+		return p
+	}
+	for _, p := range c.proxies {
+		return p
+	}
+	return nil
+}
+
+// checkServices checks that each service answers under its name, and that the servers see the address of the client, not the one that it forges and not that of the proxy.
+func (c *cluster) checkServices(t *testing.T, name string, p *proxy) {
+	t.Helper()
+	const caller = "127.0.0.5"
+	client := p.client()
+	defer client.CloseIdleConnections()
+	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(caller)}}).DialContext(ctx, network, p.address)
+	}
+	paths := []string{
+		config.HealthPath(config.APIService), config.HealthPath(config.AppService), "/docs/", config.HealthPath(config.MCPService),
+		config.HealthPath(config.FetchService), config.HealthPath(config.AssetService),
+	}
+	for i, path := range paths {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+names[i]+path, nil)
+		must(t, err)
+		r.Header.Set("X-Forwarded-For", "192.0.2.1")
+		answer, err := client.Do(r)
+		must(t, err)
+		text, err := drain(answer)
+		must(t, err)
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s answers %d %.300s", name, r.URL, answer.StatusCode, text)
+		}
+		if seen := answer.Header.Get(config.ClientHeader); i == 0 && !strings.HasPrefix(seen, caller+":") {
+			t.Errorf("%s: the server sees the client at %s", name, seen)
+		}
+	}
+}
+
 // reader is the contact that clients read.
 const reader = "reader@example.org"
 
 // checkContacts checks that each acknowledged contact exists.
 func (c *cluster) checkContacts(t *testing.T, l *load) {
 	t.Helper()
-	client := c.proxy.client()
+	client := c.any().client()
 	defer client.CloseIdleConnections()
 	missing := 0
 	// Reading a thousand of them is enough: a lost commit would have failed other requests too.
@@ -258,25 +319,31 @@ const clients = 8
 // start starts the clients, one that uploads and one that polls an inbox.
 func (l *load) start() {
 	l.began, l.ending = time.Now(), make(chan struct{})
-	client := l.cluster.proxy.client()
+	main := l.cluster.any()
+	client := main.client()
 	token := l.cluster.token(l.t, client)
 	poll := l.inbox(client)
 	for i := range clients {
-		l.repeat(l.limit, func(n int) (request, []int) { return short(i, n, token) })
+		l.repeat(main, l.limit, func(n int) (request, []int) { return short(fmt.Sprint(i), n, token) })
 	}
-	l.repeat(rate.NewLimiter(2, 1), func(n int) (request, []int) {
+	l.repeat(main, rate.NewLimiter(2, 1), func(n int) (request, []int) {
 		return request{http.MethodPost, "https://api.example.com/v1/contacts/bulk", fmt.Sprintf(`{"contacts": [{"email": "bulk%d@example.org"}]}`, n), "", 3 << 20}, []int{http.StatusAccepted}
 	})
-	l.repeat(l.limit, func(int) (request, []int) {
-		return request{http.MethodGet, poll + "?wait=1", "", "", 0}, []int{http.StatusOK}
-	})
+	for name, p := range l.cluster.proxies {
+		l.repeat(p, l.limit, func(int) (request, []int) {
+			return request{http.MethodGet, poll + "?wait=1", "", "", 0}, []int{http.StatusOK}
+		})
+		if p != main {
+			l.repeat(p, rate.NewLimiter(40, 1), func(n int) (request, []int) { return short(name, n, token) })
+		}
+	}
 }
 
 // short returns the nth request of a client, and the statuses of success.
-func short(client, n int, token string) (request, []int) {
+func short(client string, n int, token string) (request, []int) {
 	switch n % 8 {
 	case 0, 1:
-		return request{http.MethodPost, "https://api.example.com/v1/contacts", fmt.Sprintf(`{"email": "c%dn%d@example.org"}`, client, n), "", 0}, []int{http.StatusCreated}
+		return request{http.MethodPost, "https://api.example.com/v1/contacts", fmt.Sprintf(`{"email": "c%sn%d@example.org"}`, client, n), "", 0}, []int{http.StatusCreated}
 	case 2, 3:
 		call := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "contacts_lookup", "arguments": {"email": "` + reader + `"}}}`
 		return request{http.MethodPost, "https://mcp.example.com/mcp", call, token, 0}, []int{http.StatusOK}
@@ -302,9 +369,9 @@ func (l *load) inbox(client *http.Client) string {
 
 // repeat makes the requests that next returns, one after the other on own connections and as
 // often as limit allows, and counts them.
-func (l *load) repeat(limit *rate.Limiter, next func(n int) (request, []int)) {
+func (l *load) repeat(p *proxy, limit *rate.Limiter, next func(n int) (request, []int)) {
 	l.running.Go(func() {
-		client := l.cluster.proxy.client()
+		client := p.client()
 		defer client.CloseIdleConnections()
 		for n := 0; ; n++ {
 			select {
