@@ -103,19 +103,22 @@ TAG = $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null)
 VERSION ?= $(or $(patsubst v%,%,$(TAG)),0.0.0-dev.$(COMMIT_TIME).$(shell git rev-parse --short=12 HEAD))
 RELEASE_FLAGS = -X github.com/mailhelm/mailhelm/cmd/mailhelm/cli.version=$(VERSION) -X github.com/mailhelm/mailhelm/cmd/mailhelm/cli.commit=$(COMMIT)
 
+# The folder of a release, whose content is replaced.
+DIST ?= dist
+
 .PHONY: release
 release: ## Build the files of a release for PLATFORMS into dist/
-	rm -rf dist
+	rm -rf $(DIST)
 	@set -e; for platform in $(PLATFORMS); do \
 		system=$${platform%/*}; arch=$${platform#*/}; program=mailhelm; \
 		if [ $$system = windows ]; then program=mailhelm.exe; fi; \
 		echo "building for $$platform"; \
 		CGO_ENABLED=0 GOOS=$$system GOARCH=$$arch $(GO) build -trimpath -ldflags="-s -w $(RELEASE_FLAGS)" \
-			-o dist/binaries/$${system}_$$arch/$$program ./cmd/mailhelm; \
+			-o $(DIST)/binaries/$${system}_$$arch/$$program ./cmd/mailhelm; \
 	done
 	$(GO) run ./cmd/mailhelm/packaging -version $(VERSION) -commit $(COMMIT) -time $(COMMIT_TIME) \
-		-native dist/binaries/$$($(GO) env GOOS)_$$($(GO) env GOARCH)/mailhelm
-	@ls -l dist
+		-binaries $(DIST)/binaries -dist $(DIST) -native $(DIST)/binaries/$$($(GO) env GOOS)_$$($(GO) env GOARCH)/mailhelm
+	@ls -l $(DIST)
 
 .PHONY: figures
 figures: ## Print the sizes of files and functions

@@ -14,7 +14,6 @@ import (
 // TestDebianPackageInstalls installs, updates, removes and purges the package with apt-get and
 // dpkg, in a copy of this machine. It needs root and is skipped without, except in CI. The program
 // in the package is a stand-in.
-
 func TestDebianPackageInstalls(t *testing.T) {
 	t.Chdir("../../..") // LICENSE is there
 	m := machinetest.New(t, machinetest.Idle)
@@ -36,7 +35,7 @@ func TestDebianPackageInstalls(t *testing.T) {
 	const installed = "/etc/mailhelm root mailhelm 750\n/etc/mailhelm/mailhelm.toml root mailhelm 640\n/var/lib/mailhelm mailhelm mailhelm 700"
 	expect(files, installed)
 	expect("runuser -u mailhelm -- head -c 1 /etc/mailhelm/mailhelm.toml", "#")
-	if printed, err := m.Try("runuser -u nobody -- cat /etc/mailhelm/mailhelm.toml"); err == nil {
+	if printed, err := m.Try("runuser -u daemon -- cat /etc/mailhelm/mailhelm.toml"); err == nil {
 		t.Errorf("everyone reads the configuration:\n%s", printed)
 	}
 

@@ -58,8 +58,8 @@ echo "the control group $own stays"
 exit 1
 `
 
-// startTimeout is how long a copy may take to start, and each command in it to end.
-const startTimeout = time.Minute
+// patience is how long a copy may take to start, and each command in it to end.
+const patience = 3 * time.Minute
 
 // New starts a copy whose first process is the given program, [Idle] or [Systemd]. Without root or
 // without a program that it needs, it skips the test, which is a failure in CI.
@@ -130,7 +130,7 @@ func (m *Machine) start(first []string) {
 func (m *Machine) await(what string, met func() bool) {
 	m.tb.Helper()
 	const pause = 5 * time.Millisecond
-	for range startTimeout / pause {
+	for range patience / pause {
 		if met() {
 			return
 		}
@@ -153,7 +153,7 @@ func (m *Machine) Write(name string, content []byte, mode os.FileMode) {
 // Try runs a command line as root in the folder /root of the copy, as sh does, and returns what it
 // prints.
 func (m *Machine) Try(line string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.tb.Context()), startTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.tb.Context()), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "nsenter", "--target", m.pid, "--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup", "--root", "sh", "-euc", "cd\n"+line) //nolint:gosec // the commands of a test
 	cmd.Env = []string{"HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
