@@ -16,7 +16,8 @@ import (
 
 // TestGuideOfContainers runs the commands of the guide for containers without a container: what
 // Docker would run in the image runs here, with the variables of the image and of the compose
-// file, a PostgreSQL and a Redis. The image itself is tested where it is made.
+// file, a PostgreSQL and a Redis. TestGuidesOnAMachine in conformance/operations runs the image in
+// full, with Podman. The images of PostgreSQL and Redis that the compose file names are not run.
 func TestGuideOfContainers(t *testing.T) {
 	t.Parallel()
 	c := newContainer(t)

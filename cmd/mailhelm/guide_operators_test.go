@@ -17,8 +17,9 @@ import (
 
 // TestGuidesOfOperators runs the commands of the guides that install, update and run a server, in
 // one installation on PostgreSQL whose database the commands create. The files of the package are
-// the packaged ones, and its server is started as the packaged unit says. The package itself is
-// tested where it is made.
+// the packaged ones, and its server is started as the packaged unit says. It needs no rights:
+// TestGuidesOnAMachine in conformance/operations runs the same commands in full, as root, under
+// systemd.
 func TestGuidesOfOperators(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)

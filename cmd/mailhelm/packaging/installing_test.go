@@ -13,7 +13,7 @@ import (
 
 // TestDebianPackageInstalls installs, updates, removes and purges the package with apt-get and
 // dpkg, in a copy of this machine. It needs root and is skipped without, except in CI. The program
-// in the package is a stand-in.
+// in the package is a stand-in; TestGuidesOnAMachine in conformance/operations installs a release.
 func TestDebianPackageInstalls(t *testing.T) {
 	t.Chdir("../../..") // LICENSE is there
 	m := machinetest.New(t, machinetest.Idle)

@@ -21,9 +21,11 @@ mount -t tmpfs machine dev/shm
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 mount -t proc machine proc
-# Services must not change the kernel, which is that of this machine.
+# Services must not change the kernel, which is that of this machine. The network is their own.
 mount --bind proc/sys proc/sys
 mount -o remount,bind,ro proc/sys
+mount --bind proc/sys/net proc/sys/net
+mount -o remount,bind,rw proc/sys/net
 mount -t sysfs -o ro machine sys
 mount -t cgroup2 machine sys/fs/cgroup
 mount -t tmpfs -o mode=755 machine run
