@@ -11,38 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/tools/content"
 	"github.com/mailhelm/mailhelm/tools/rpc"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The members of _meta that this server adds to results. Names that begin with dev.mailhelm
-// or dev.service are defined by Mailhelm. The specification fixes the one with dev.service,
-// and clients rely on it. New names begin with dev.mailhelm.
-const (
-	metaReplay    = "dev.service/idempotentReplay"
-	metaRequestID = "dev.mailhelm/requestId"
-	metaHidden    = "dev.mailhelm/hiddenCharactersRemoved"
-	metaUntrusted = "dev.mailhelm/untrusted"
-)
-
-// handler returns the SDK's handler of a tool. It reads the call from the exchange (the
-// state of the HTTP request), which was checked before, and not from the SDK's request. ctx
+// call executes a tool call and returns its result. It reads the call from the exchange. If
+// Mailhelm's storage fails, it returns nil and stores the JSON-RPC error in x.outage. ctx
 // also ends when the client disconnects, because without sessions a client cannot fetch the
 // answer later. A client may repeat an interrupted write with its idempotency key.
-func (s *toolset) handler(t *tool) mcp.ToolHandler {
-	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		x := exchangeOf(ctx)
-		result := s.call(ctx, t, x)
-		if x.outage != nil {
-			return nil, &jsonrpc.Error{Code: x.outage.Code, Message: x.outage.Message}
-		}
-		return result, nil
-	}
-}
-
-// call executes a tool call and returns its result. If Mailhelm's storage fails, it returns
-// nil and stores the JSON-RPC error in x.outage.
-func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
+func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *toolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
 		s.catalogue.CountRefusal(core.Agent, x.tool, string(core.AsError(err).Code))
@@ -50,7 +25,7 @@ func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolR
 	}
 	if t.confirms && x.declines() {
 		t.op.CountDecline()
-		return x.declinedResult()
+		return declinedResult()
 	}
 	result, err := t.op.Call(ctx, req)
 	switch {
@@ -130,7 +105,7 @@ func continuationOf(p *rpc.Params) json.RawMessage {
 // success returns the result of a successful call. Its structured content is the
 // operation's value, shortened to [content.MaxBytes]. Its text is the same JSON without
 // invisible characters.
-func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.CallToolResult {
+func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *toolResult {
 	value, err := content.Marshal(result.Value)
 	if err != nil {
 		return s.failure(x, core.Internal(err))
@@ -145,17 +120,10 @@ func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.C
 		short = withReplayed(short)
 	}
 	text, hidden := content.VisibleJSON(short)
-	answer := x.resultOf(text, hidden, short)
-	if len(t.untrusted) > 0 {
-		answer.Meta[metaUntrusted] = t.untrusted
-	}
 	if sample, ok := result.Value.(guardrails.Truncated); ok {
 		x.truncated = x.truncated || sample.WasTruncated()
 	}
-	if result.Replayed {
-		markReplayed(answer)
-	}
-	return answer
+	return &toolResult{text: text, hidden: hidden, structured: short, untrusted: t.untrusted, replayed: result.Replayed}
 }
 
 // maxSentence is the maximum length of the text of a failed call, in characters. The
@@ -166,7 +134,7 @@ const maxSentence = 4000
 // up to three more members. The members message and hint are those that agents read first;
 // next_step is a call that repairs the fault, if there is one. The text of the result says
 // the same in sentences.
-func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
+func (s *toolset) failure(x *exchange, err error) *toolResult {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
 	if extra == nil {
@@ -186,33 +154,11 @@ func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 		p.Extra = map[string]any{"message": p.Detail, "hint": hint}
 		value, _ = content.Marshal(p)
 	}
-	answer := x.result(content.Clip(p.Detail+" "+hint+x.sentence(next), maxSentence), content.Shrink(value, nil, content.MaxBytes))
-	others := e.UntrustedExtra()
+	answer := newToolResult(content.Clip(p.Detail+" "+hint+x.sentence(next), maxSentence), content.Shrink(value, nil, content.MaxBytes))
+	answer.untrusted = e.UntrustedExtra()
 	if next != nil && len(next.Arguments) > 0 {
-		others = append(others, "next_step.arguments")
+		answer.untrusted = append(answer.untrusted, "next_step.arguments")
 	}
-	if others != nil {
-		answer.Meta[metaUntrusted] = others
-	}
-	answer.IsError, x.failed = true, true
-	return answer
-}
-
-// result returns a tool result with this structured content. Its text is the given text
-// without invisible characters.
-func (x *exchange) result(text string, structured json.RawMessage) *mcp.CallToolResult {
-	visible, hidden := core.VisibleText(text)
-	return x.resultOf(visible, hidden, structured)
-}
-
-// resultOf returns a new tool result with this text and structured content. hidden is the
-// number of invisible characters that were removed from the text. Each call returns a new
-// value, because the SDK modifies results.
-func (x *exchange) resultOf(text string, hidden int, structured json.RawMessage) *mcp.CallToolResult {
-	answer := &mcp.CallToolResult{Meta: mcp.Meta{metaRequestID: x.requestID}, StructuredContent: structured}
-	if hidden > 0 {
-		answer.Meta[metaHidden] = hidden
-	}
-	answer.Content = []mcp.Content{&mcp.TextContent{Text: text}}
+	answer.failed, x.failed = true, true
 	return answer
 }

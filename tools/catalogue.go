@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -55,7 +56,9 @@ func Table() []string { return slices.Clone(table) }
 type tool struct {
 	op        *guardrails.Operation // nil for a tool added by [Server.AddTool]
 	described *mcp.Tool
-	confirms  bool
+	// encoded is described as JSON, an item of tools/list.
+	encoded  json.RawMessage
+	confirms bool
 	// needs are the operation's scopes, separated by spaces, as in a WWW-Authenticate
 	// challenge.
 	needs string

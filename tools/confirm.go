@@ -11,7 +11,6 @@ import (
 	"github.com/mailhelm/mailhelm/tools/content"
 	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/mailhelm/mailhelm/tools/schema"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // An operation that needs confirmation takes two calls. The first one returns a
@@ -97,18 +96,11 @@ func (x *exchange) formAnswer() (formAnswer, bool) {
 // askFor returns the result that asks for a confirmation. A client that supports forms gets
 // a form. Any other client gets a preview of what the call would do, and the confirmation
 // token.
-func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
+func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *toolResult {
 	// without invisible characters, because a person reads the message
 	message := content.Clip(core.OnlyVisible(asked.Message), maxQuestion)
 	if x.message.Elicits() {
-		return &mcp.CallToolResult{
-			Meta:         mcp.Meta{metaRequestID: x.requestID},
-			Content:      []mcp.Content{}, // nil would be encoded as null
-			RequestState: asked.Token,
-			InputRequests: mcp.InputRequestMap{confirmForm: &mcp.ElicitParams{
-				Mode: "form", Message: message, RequestedSchema: confirmSchema,
-			}},
-		}
+		return &toolResult{form: &form{message: message, state: asked.Token}}
 	}
 	preview, err := content.Marshal(asked.Preview)
 	if err != nil {
@@ -125,10 +117,10 @@ func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *m
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
-	answer := x.result("Nothing was done yet. "+message+
+	answer := newToolResult("Nothing was done yet. "+message+
 		" Show this to the person you act for. If they agree, repeat the call with the same arguments and confirmation_token "+asked.Token+
 		" before "+asked.ExpiresAt.Format(time.RFC3339)+".", value)
-	answer.Meta[metaUntrusted] = []string{"preview"}
+	answer.untrusted = []string{"preview"}
 	return answer
 }
 
@@ -137,7 +129,7 @@ var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"
 	`"description":"This cannot be undone.","default":false}},"required":["confirm"]}`)
 
 // declinedResult returns the result of a call that the person declined. It is not an error.
-func (x *exchange) declinedResult() *mcp.CallToolResult {
+func declinedResult() *toolResult {
 	const message = "The person did not confirm, so nothing was done and nothing was sent."
-	return x.result(message, json.RawMessage(`{"status":"declined","message":"`+message+`"}`))
+	return newToolResult(message, json.RawMessage(`{"status":"declined","message":"`+message+`"}`))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/tools"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -21,7 +22,9 @@ type addition func(*tools.Server)
 // given handler of the SDK answers its calls.
 func fixture(name string, handler sdk.ToolHandler) addition {
 	return func(server *tools.Server) {
-		server.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, handler)
+		if err := server.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, handler); err != nil {
+			panic(err)
+		}
 	}
 }
 
@@ -204,4 +207,25 @@ func TestAPanicInAStreamHangsUp(t *testing.T) {
 	if len(w.log.lines(t, "panic")) != 1 {
 		t.Error("the panic is not in the log")
 	}
+}
+
+type hostileOut struct {
+	Note hostile `json:"note"`
+}
+
+// TestPanicAfterTheOperation checks a panic outside of the operation, which package
+// guardrails does not recover: the result cannot be encoded.
+func TestPanicAfterTheOperation(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, []core.Operation{core.Declare(core.Op[nothingIn, hostileOut]{
+		Name: "contacts_lookup", Title: "Hostile", Purpose: "Cannot be encoded.", Effect: core.Reads, Scopes: []core.Scope{core.ContactsView},
+		Do: func(context.Context, *core.Call, nothingIn) (hostileOut, error) { return hostileOut{}, nil },
+	})})
+	for _, revision := range allRevisions {
+		r := w.send(call(revision, "contacts_lookup", map[string]any{})).result(t)
+		if !r.Result.IsError || r.Result.Structured["code"] != "internal_error" {
+			t.Errorf("%s: %+v", revision, r)
+		}
+	}
+	w.wantQuiet(t)
 }

@@ -1,27 +1,60 @@
 package tools
 
 import (
-	"context"
-	"slices"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listCallable returns middleware that removes from tools/list each tool that the caller
-// may not call, because of its scopes or its environment. A test credential, for example,
-// does not see destructive tools.
-func (p *protocol) listCallable(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		result, err := next(ctx, method, req)
-		list, ok := result.(*mcp.ListToolsResult)
-		if err != nil || !ok {
-			return result, err
-		}
-		caller := exchangeOf(ctx).principal
-		list.Tools = slices.DeleteFunc(list.Tools, func(listed *mcp.Tool) bool {
-			t, ours := p.tools.byName[listed.Name]
-			return ours && t.checkAllowed(caller) != nil
-		})
-		return list, nil
+// listForm has the JSON of the result of tools/list before and after its items.
+type listForm struct{ before, after []byte }
+
+// newListForm returns the form of a list. modern is true for protocol revision 2026-07-28.
+func (p *protocol) newListForm(modern bool) (listForm, error) {
+	list := &mcp.ListToolsResult{Cacheable: cacheable, Tools: []*mcp.Tool{}}
+	if modern {
+		list.ResultType = "complete"
+		list.Meta = mcp.Meta{mcp.MetaKeyServerInfo: p.name}
 	}
+	encoded, err := json.Marshal(list)
+	if err != nil {
+		return listForm{}, fmt.Errorf("form of the list of tools: %w", err)
+	}
+	const items = `"tools":[`
+	before, after, found := bytes.Cut(encoded, []byte(items+`]`))
+	if !found {
+		return listForm{}, fmt.Errorf("form of the list of tools: no items in %s", encoded)
+	}
+	return listForm{append(before, items...), append([]byte(`]`), after...)}, nil
+}
+
+// answerList answers tools/list with the tools that the caller may call by its scopes and its
+// environment. A test credential, for example, does not see destructive tools.
+func (s *Server) answerList(w http.ResponseWriter, x *exchange) error {
+	form := s.protocol.legacyList
+	if x.message.IsModern() {
+		form = s.protocol.modernList
+	}
+	a := newAnswer(&x.message)
+	defer a.release()
+	a.Write(form.before)
+	first := true
+	for _, t := range s.tools.sorted {
+		if t.checkAllowed(x.principal) != nil {
+			continue
+		}
+		if !first {
+			a.WriteByte(',')
+		}
+		a.Write(t.encoded)
+		first = false
+	}
+	a.Write(form.after)
+	a.WriteByte('}')
+	s.noteAnswer(x, a.Len())
+	write(w, "application/json", http.StatusOK, a.Bytes())
+	return nil
 }

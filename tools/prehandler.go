@@ -105,7 +105,7 @@ func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchan
 	return nil
 }
 
-// serveCall checks a POST request and passes its JSON-RPC message to the SDK. It makes the
+// serveCall checks a POST request and answers its JSON-RPC message. It makes the
 // checks of origin, token and media types before it reads the body.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	if err := s.origins.check(r.Header); err != nil {
@@ -134,7 +134,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
-	return s.deliver(w, r, x)
+	return s.answer(w, r, x)
 }
 
 // decodeMessage decodes the body into x.message and checks it. It fails for a batch, an

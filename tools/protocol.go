@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -24,13 +25,21 @@ const instructions = "Mailhelm manages the email audience and the sending accoun
 // token's scopes may go unnoticed for the same time.
 const cacheFor = 60_000 // in milliseconds
 
+// cacheable says who may cache results, and for how long.
+var cacheable = mcp.Cacheable{CacheScope: "private", TTLMs: cacheFor}
+
 // protocol passes each MCP request to the MCP SDK. The SDK answers in the format of the
 // protocol revision that the request names.
 type protocol struct {
 	tools *toolset
 	log   *slog.Logger
 	name  *mcp.Implementation
-	sdk   *mcp.Server // the SDK's server for all requests
+	// encodedName is the name as JSON, for results that are written without the SDK.
+	encodedName []byte
+	// modernList and legacyList are the forms of tools/list from protocol revision 2026-07-28
+	// on and before it.
+	modernList, legacyList listForm
+	sdk                    *mcp.Server // the SDK's server for all requests it answers
 	// methods is the SDK's handler for decoded requests, with the middleware of this package
 	// around it.
 	methods mcp.MethodHandler
@@ -38,20 +47,28 @@ type protocol struct {
 
 // newProtocol returns a protocol with one mcp.Server that serves all requests. A new
 // mcp.Server for each request would be ten times slower.
-func newProtocol(tools *toolset, version string, log *slog.Logger) *protocol {
+func newProtocol(tools *toolset, version string, log *slog.Logger) (*protocol, error) {
 	p := &protocol{tools: tools, log: log, name: &mcp.Implementation{Name: "mailhelm", Version: cmp.Or(version, "0")}}
+	var err error
+	if p.encodedName, err = json.Marshal(p.name); err != nil {
+		return nil, err
+	}
+	if p.modernList, err = p.newListForm(true); err != nil {
+		return nil, err
+	}
+	if p.legacyList, err = p.newListForm(false); err != nil {
+		return nil, err
+	}
 	p.sdk = mcp.NewServer(p.name, &mcp.ServerOptions{
 		Instructions: instructions,
 		// The SDK's default also advertises logging and list changes, which need a stream to
 		// the client.
 		Capabilities:              &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		SupportedProtocolVersions: rpc.Revisions(),
-		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
-			c.CacheScope, c.TTLMs = "private", cacheFor
-		},
+		SetCacheable:              func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { *c = cacheable },
 	})
-	p.sdk.AddReceivingMiddleware(p.keepMethods, p.recoverPanic, p.nameServer, p.listCallable)
-	return p
+	p.sdk.AddReceivingMiddleware(p.keepMethods, p.recoverPanic, p.nameServer)
+	return p, nil
 }
 
 // keepMethods is middleware that sets p.methods to the next handler. It changes nothing
@@ -90,4 +107,13 @@ func (p *protocol) sign(x *exchange, result mcp.Result) {
 	}
 	meta[mcp.MetaKeyServerInfo] = p.name
 	result.SetMeta(meta)
+}
+
+// nameFor returns the server's name as JSON, for the _meta of a result of the request. It
+// returns nil before protocol revision 2026-07-28.
+func (p *protocol) nameFor(x *exchange) []byte {
+	if x.message.IsModern() {
+		return p.encodedName
+	}
+	return nil
 }

@@ -34,15 +34,29 @@ func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 // otherwise a JSON-RPC error.
 func (p *protocol) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 	x := exchangeOf(ctx)
-	p.logPanic(ctx, x, v)
 	if x.tool == "" {
+		p.logPanic(ctx, x, v)
 		return nil, x.internalError()
 	}
-	failure := core.Internal(nil)
-	p.tools.catalogue.CountRefusal(core.Agent, x.tool, string(failure.Code))
-	failed := p.tools.failure(x, failure)
+	failed := sdkResult(p.failedByPanic(ctx, x, v), x.requestID)
 	p.sign(x, failed)
 	return failed, nil
+}
+
+// failedByPanic logs and counts a panic during a tool call, and returns its result.
+func (p *protocol) failedByPanic(ctx context.Context, x *exchange, v any) *toolResult {
+	p.logPanic(ctx, x, v)
+	failure := core.Internal(nil)
+	p.tools.catalogue.CountRefusal(core.Agent, x.tool, string(failure.Code))
+	return p.tools.failure(x, failure)
+}
+
+// sdkResult returns a failed result in the SDK's type, for a tool whose calls the SDK answers.
+func sdkResult(r *toolResult, requestID string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{
+		Meta: mcp.Meta{metaRequestID: requestID}, Content: []mcp.Content{&mcp.TextContent{Text: r.text}},
+		StructuredContent: r.structured, IsError: r.failed,
+	}
 }
 
 // encode marshals a result. It returns an error if a marshaller panics, because encode runs

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/mailhelm/mailhelm/tools/schema"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // replayedMember is the JSON of the member [schema.Replayed] with a comma, to insert into
@@ -22,11 +21,4 @@ func withReplayed(value json.RawMessage) json.RawMessage {
 		return json.RawMessage(`{"` + schema.Replayed + `":true}`)
 	}
 	return append(json.RawMessage("{"+replayedMember), value[1:]...)
-}
-
-// markReplayed marks the text and _meta of a result as the result of an earlier call.
-// withReplayed marks the structured content.
-func markReplayed(answer *mcp.CallToolResult) {
-	answer.Meta[metaReplay] = true
-	answer.Content = append(answer.Content, &mcp.TextContent{Text: replayedNote})
 }

@@ -37,8 +37,8 @@ type Config struct {
 	Tracer trace.Tracer
 }
 
-// Server serves the agent endpoint. It passes valid requests to the MCP SDK and refuses all
-// others.
+// Server serves the agent endpoint. It answers valid requests, or passes them to the MCP SDK,
+// and refuses all others.
 type Server struct {
 	cfg      Config
 	resource bearer.ProtectedResource
@@ -47,6 +47,9 @@ type Server struct {
 	spans    spans
 	tools    *toolset
 	protocol *protocol
+	// answer answers a request that passed all checks. If it returns an error, it has written
+	// nothing.
+	answer func(http.ResponseWriter, *http.Request, *exchange) error
 }
 
 // New returns a server. It has a tool for each name of [Table] for which cfg.Catalogue has
@@ -57,12 +60,15 @@ func New(cfg Config) (*Server, error) {
 		cfg:   cfg,
 		tools: &toolset{catalogue: cfg.Catalogue, docsURL: cfg.DocsURL, byName: make(map[string]*tool, len(table))},
 	}
+	s.answer = s.answerOrPass
 	var err error
 	s.spans = newSpans(cfg)
 	if s.origins, err = newOriginSet(cfg.MCPURL, cfg.AllowedOrigins); err != nil {
 		return nil, err
 	}
-	s.protocol = newProtocol(s.tools, cfg.Version, cfg.Log)
+	if s.protocol, err = newProtocol(s.tools, cfg.Version, cfg.Log); err != nil {
+		return nil, err
+	}
 	for _, name := range table {
 		if err := s.Mount(name); err != nil {
 			return nil, err
@@ -84,21 +90,16 @@ func (s *Server) Mount(name string) error {
 	if !ok {
 		return nil
 	}
-	t, err := s.tools.mount(op)
-	if err != nil {
-		return err
-	}
-	s.protocol.sdk.AddTool(t.described, s.tools.handler(t))
-	return nil
+	return s.tools.mount(op)
 }
 
-// AddTool adds a tool without an operation, for tests of the protocol. Its calls do not
-// pass the checks of package guardrails. The handler must return a new result for each
-// call, because the endpoint modifies results. AddTool must not be called after the first
-// request.
-func (s *Server) AddTool(described *mcp.Tool, handler mcp.ToolHandler) {
-	s.tools.byName[described.Name] = &tool{described: described}
+// AddTool adds a tool without an operation, for tests of the protocol. The SDK answers its
+// calls, and they do not pass the checks of package guardrails. The handler must return a
+// new result for each call, because the endpoint modifies results. AddTool must not be
+// called after the first request. It fails for a description that cannot be encoded.
+func (s *Server) AddTool(described *mcp.Tool, handler mcp.ToolHandler) error {
 	s.protocol.sdk.AddTool(described, handler)
+	return s.tools.add(&tool{described: described})
 }
 
 // Paths returns all paths that the endpoint serves.

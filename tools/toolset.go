@@ -1,9 +1,11 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -17,6 +19,7 @@ type toolset struct {
 	catalogue *guardrails.Catalogue
 	docsURL   string
 	byName    map[string]*tool
+	sorted    []*tool // in the order of their names
 	// scopes are the scopes that the tools and their arguments need, for clients without a
 	// token.
 	scopes core.Scopes
@@ -25,17 +28,45 @@ type toolset struct {
 	places *core.AnyPaths
 }
 
-// mount adds the operation as a tool and returns the tool. It fails if a schema of the
-// operation cannot be converted.
-func (s *toolset) mount(op *guardrails.Operation) (*tool, error) {
+// mount adds the operation as a tool. It fails if a schema of the operation cannot be
+// converted.
+func (s *toolset) mount(op *guardrails.Operation) error {
 	t, err := newTool(op)
 	if err != nil {
-		return nil, fmt.Errorf("tool %s: %w", op.Info().Name, err)
+		return fmt.Errorf("tool %s: %w", op.Info().Name, err)
 	}
-	s.byName[t.described.Name] = t
+	if err := s.add(t); err != nil {
+		return err
+	}
 	s.scopes = core.NewScopes(append(s.scopes.Strings(), op.Info().NeededScopes().Strings()...)...)
 	s.places = s.places.Union(op.Input(core.Agent).AnyPaths().Nest("params", "arguments"))
-	return t, nil
+	return nil
+}
+
+// add adds a tool, at its place in the order of names.
+func (s *toolset) add(t *tool) error {
+	var err error
+	if t.encoded, err = json.Marshal(t.described); err != nil {
+		return fmt.Errorf("tool %s: %w", t.described.Name, err)
+	}
+	s.byName[t.described.Name] = t
+	at, _ := slices.BinarySearchFunc(s.sorted, t, func(a, b *tool) int { return cmp.Compare(a.described.Name, b.described.Name) })
+	s.sorted = slices.Insert(s.sorted, at, t)
+	return nil
+}
+
+// decodeCall sets x.call for a tool whose calls the SDK answers. It fails for params that the
+// SDK could not decode. The other members were decoded before, so for other tools only the
+// answers to forms remain to be checked.
+func (x *exchange) decodeCall(t *tool) error {
+	if t.op != nil && len(x.message.Params.InputResponses) == 0 {
+		return nil
+	}
+	x.call = new(mcp.CallToolParamsRaw)
+	if json.Unmarshal(x.message.RawParams, x.call) != nil {
+		return x.message.InvalidParams("each of `inputResponses` must be the result of the request it answers")
+	}
+	return nil
 }
 
 // checkCall fails for an unknown tool, invalid params or a missing scope. These refusals
@@ -48,9 +79,9 @@ func (s *toolset) checkCall(x *exchange) error {
 		refusal.Cause = causeUnknownTool
 		return refusal
 	}
-	x.tool, x.call = p.Name, new(mcp.CallToolParamsRaw)
-	if json.Unmarshal(x.message.RawParams, x.call) != nil {
-		return x.message.InvalidParams("each of `inputResponses` must be the result of the request it answers")
+	x.tool = p.Name
+	if err := x.decodeCall(t); err != nil {
+		return err
 	}
 	refusal := core.AsError(t.checkAllowed(x.principal))
 	if refusal != nil && refusal.Code == core.CodeInvalidScope {

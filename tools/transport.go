@@ -13,11 +13,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// deliver passes the parsed request to the SDK and writes the SDK's answer. The SDK's own
+// passToSDK passes the parsed request to the SDK and writes the SDK's answer. The SDK's own
 // HTTP handler is not used, because it would decode the body up to eight times, each time
-// with a buffer of 32 KB. Instead, deliver opens a session in memory for this one request.
+// with a buffer of 32 KB. Instead, passToSDK opens a session in memory for this one request.
 // A tool call is passed with its params, any other request as a message.
-func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
+func (s *Server) passToSDK(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	id, err := x.message.SDKID()
 	if err != nil {
 		return core.Internal(err)

@@ -96,7 +96,9 @@ func Serve(t *testing.T, cfg Config) string {
 		}
 	}
 	for _, f := range cfg.Fixtures {
-		server.AddTool(f.Tool, f.Handler)
+		if err := server.AddTool(f.Tool, f.Handler); err != nil {
+			t.Fatal(err)
+		}
 	}
 	listener.Config.Handler = server.Handler()
 	listener.Start()

@@ -18,7 +18,7 @@ const (
 	MethodInitialize   = "initialize"
 	methodPing         = "ping"
 	methodDiscover     = "server/discover"
-	methodListTools    = "tools/list"
+	MethodListTools    = "tools/list"
 	MethodCallTool     = "tools/call"
 	methodReadResource = "resources/read"
 )
@@ -28,8 +28,8 @@ const (
 // SDK would serve further methods, but this server does not declare the capabilities for
 // them.
 var (
-	modernMethods = []string{methodDiscover, methodListTools, MethodCallTool, methodReadResource}
-	legacyMethods = []string{MethodInitialize, methodPing, methodListTools, MethodCallTool, methodReadResource}
+	modernMethods = []string{methodDiscover, MethodListTools, MethodCallTool, methodReadResource}
+	legacyMethods = []string{MethodInitialize, methodPing, MethodListTools, MethodCallTool, methodReadResource}
 )
 
 // knownMethods lists the methods and notifications of MCP that clients of this server send.
@@ -59,7 +59,7 @@ func (m *Message) checkMethod() error {
 	switch m.Method {
 	case MethodInitialize:
 		return m.checkInitialize()
-	case methodListTools:
+	case MethodListTools:
 		return m.checkCursor()
 	case methodReadResource:
 		return m.noResource()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -25,11 +26,12 @@ var revisions = []string{revision20260728, "2025-11-25", "2025-06-18", revision2
 // Revisions returns the protocol revisions that are served, newest first.
 func Revisions() []string { return slices.Clone(revisions) }
 
-// The members of _meta that this server reads. MCP defines the first two, Mailhelm the
-// third; the specification of Mailhelm fixes its name.
+// The members of _meta that this server reads. MCP defines the first three, Mailhelm the
+// last; the specification of Mailhelm fixes its name.
 const (
 	metaProtocolVersion = mcp.MetaKeyProtocolVersion
 	metaCapabilities    = mcp.MetaKeyClientCapabilities
+	metaClientInfo      = mcp.MetaKeyClientInfo
 	// MetaIdempotencyKey is the member with the idempotency key of a tool call.
 	MetaIdempotencyKey = "dev.service/idempotencyKey"
 )
@@ -79,8 +81,8 @@ func (m *Message) checkModern(h http.Header) error {
 	if m.Params.Meta.ProtocolVersion == "" {
 		return invalidParams(http.StatusBadRequest, "`_meta` must have "+metaProtocolVersion)
 	}
-	if m.Params.Meta.Capabilities.Kind() != '{' {
-		return invalidParams(http.StatusBadRequest, "`_meta` must have the object "+metaCapabilities)
+	if err := m.Params.Meta.checkClient(); err != nil {
+		return err
 	}
 	var named string
 	switch m.Method {
@@ -99,6 +101,25 @@ func (m *Message) checkModern(h http.Header) error {
 		return mismatch("the header Mcp-Name must be the name in the body's `params`")
 	}
 	return nil
+}
+
+// checkClient checks that the SDK can decode what _meta says about the client: its
+// capabilities, and its name if there is one.
+func (m *Meta) checkClient() error {
+	if m.Capabilities.Kind() != '{' || string(m.Capabilities) != "{}" && !decodes[mcp.ClientCapabilities](m.Capabilities) {
+		return invalidParams(http.StatusBadRequest, "`_meta` must have the object "+metaCapabilities)
+	}
+	info, named := m.Others[metaClientInfo]
+	if named && (info.Kind() != '{' || !decodes[mcp.Implementation](info)) {
+		return invalidParams(http.StatusBadRequest, "`_meta` must have an object with a name and a version as "+metaClientInfo+", or leave it out")
+	}
+	return nil
+}
+
+// decodes reports whether a JSON value can be decoded as a value of the type T.
+func decodes[T any](raw jsontext.Value) bool {
+	var v T
+	return json.Unmarshal(raw, &v, checked) == nil
 }
 
 // singleValue returns the value of a header, or "" if it is absent. It fails if the header
