@@ -59,7 +59,7 @@ func (o *ownedObjects) subjects(t *testing.T, db *storage.DB, org string) segmen
 func (o ownedObjects) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Subjects", "Touches", "SegmentsOf", "Suppressed by predicate"} {
+	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Subjects", "Touches", "Suppressed by predicate"} {
 		found, err := storeCalls(o, o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -151,9 +151,6 @@ func answerCalls(o ownedObjects, org string) map[string]storeCall {
 		"SetEvaluatedAt": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentMembers().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))
 		},
-		"SegmentsOf": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.SegmentMembers().SegmentsOf(t.Context(), org, o.contact.ID)
-		},
 	}
 }
 
@@ -179,9 +176,6 @@ func changeCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"ReplaceSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentChanges().ReplaceSuppressed(t.Context(), org, nil)
-		},
-		"IsSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.SegmentChanges().IsSuppressed(t.Context(), org, "gone@x")
 		},
 		"AddSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentChanges().AddSuppressed(t.Context(), org, []string{"same@x"})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -41,16 +42,28 @@ func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact)
 	if c.Status == Archived {
 		return ConsentOf(c), nil
 	}
-	live, err := r.Account.Contact(ctx, orgID, c.Email)
-	if sending.IsAbsent(err) {
-		return r.storedConsent(ctx, orgID, c)
-	}
-	if err != nil {
-		return live, sending.Unavailable(err)
-	}
 	pending, err := r.Store.PendingPush(ctx, orgID, c.ID)
-	if err != nil || pending == nil {
-		return live, err
+	if err != nil {
+		return sending.Contact{}, err
+	}
+	return r.consentWith(ctx, orgID, c, pending)
+}
+
+// consentWith is liveConsent with the stored consent that a job has yet to write to the
+// account; nil for none. It was read before, so what the job writes meanwhile is applied
+// twice, and never missed.
+func (r consentReader) consentWith(ctx context.Context, orgID string, c Contact, pending *consent.Pending) (sending.Contact, error) {
+	if c.Status == Archived {
+		return ConsentOf(c), nil
+	}
+	live, err := r.Account.Contact(ctx, orgID, c.Email)
+	switch {
+	case sending.IsAbsent(err):
+		return r.storedConsent(ctx, orgID, c)
+	case err != nil:
+		return live, sending.Unavailable(err)
+	case pending == nil:
+		return live, nil
 	}
 	return pending.Merge(&live, ConsentOf(c)), nil
 }

@@ -37,12 +37,6 @@ type Config struct {
 	// OnChange is called in the transaction of a write, with the ids of the contacts whose
 	// fields, consent or lists changed. nil means that changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
-	// SegmentsOf returns the number of segments that a contact is in. nil means that the
-	// number is reported as 0.
-	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
-	// IsSuppressed reports whether the sending account suppresses an address, in the form of
-	// core.EmailKey. It must not call the account. nil means that no address is suppressed.
-	IsSuppressed func(ctx context.Context, orgID, key string) (bool, error)
 	// ErasedAddresses returns those of the addresses that must not become contacts again,
 	// because a person was erased who must get no mail. nil means none.
 	ErasedAddresses func(ctx context.Context, orgID string, emails []string) (map[string]bool, error)
@@ -90,6 +84,8 @@ type Memberships interface {
 type VisitorIDs interface {
 	// Current returns the contact's visitor id, "" if it has none.
 	Current(ctx context.Context, orgID, contactID string) (string, error)
+	// Open returns the visitor id of a contact that is stored in the sealed form.
+	Open(orgID, contactID string, sealed []byte) (string, error)
 	// Issue returns the contact's visitor id, and creates one if there is none. It runs in
 	// the transaction of a write that locks the contact. Revoke deletes the id.
 	Issue(ctx context.Context, orgID, contactID string, now time.Time) (string, error)

@@ -13,7 +13,8 @@ type LookupContactIn struct {
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. Send it instead of email."`
 	ContactID  string `json:"contact_id,omitempty" only:"agent" jsonschema:"format=uuid" jsonschema_description:"UUID that Mailhelm gave the contact. Send exactly one of the three."`
 
-	found Contact
+	found   Contact
+	details Details
 }
 
 // FoundContact is one contact with all its details. Results for agents have all three
@@ -66,51 +67,48 @@ func (cs *Contacts) contactsLookup() core.Operation {
 	})
 }
 
-func (cs *Contacts) lookup(ctx context.Context, c *core.Call, in LookupContactIn) (FoundContact, error) {
+func (cs *Contacts) lookup(_ context.Context, c *core.Call, in LookupContactIn) (FoundContact, error) {
 	found := FoundContact{Contact: in.found}
 	if c.Surface != core.Agent {
 		return found, nil
 	}
-	org, err := c.Principal.Org.ID, error(nil)
-	if found.VisitorID, err = cs.VisitorIDs.Current(ctx, org, in.found.ID); err != nil {
-		return found, err
+	found.Segments, found.Suppressed = in.details.Segments, in.details.Suppressed
+	var err error
+	if in.details.SealedVisitorID != nil {
+		found.VisitorID, err = cs.VisitorIDs.Open(c.Principal.Org.ID, in.found.ID, in.details.SealedVisitorID)
 	}
-	if cs.IsSuppressed != nil {
-		if found.Suppressed, err = cs.IsSuppressed(ctx, org, EmailKey(in.found.Email)); err != nil {
-			return found, err
-		}
-	}
-	if cs.SegmentsOf == nil {
-		return found, nil
-	}
-	found.Segments, err = cs.SegmentsOf(ctx, org, in.found.ID)
 	return found, err
 }
 
 func (cs *Contacts) prepareLookup(ctx context.Context, c *core.Call, in LookupContactIn) (LookupContactIn, error) {
 	org := c.Principal.Org.ID
-	found, err := find(ctx, cs.Store, org, in)
+	key, err := in.key()
 	if err != nil {
 		return in, err
 	}
-	live, err := cs.consents().liveConsent(ctx, org, found)
+	found, details, err := cs.Store.LookUp(ctx, org, key)
 	if err != nil {
 		return in, err
 	}
-	in.found = found.WithConsent(live)
+	live, err := cs.consents().consentWith(ctx, org, found, details.Pending)
+	if err != nil {
+		return in, err
+	}
+	in.found, in.details = found.WithConsent(live), details
 	return in, nil
 }
 
-// find returns the contact with the email, external id or contact id of the input. It fails
-// with core.CodeValidationFailed unless exactly one of them is set.
-func find(ctx context.Context, store Store, org string, in LookupContactIn) (Contact, error) {
-	switch {
-	case in.Email != "" && in.ExternalID == "" && in.ContactID == "":
-		return store.ContactByEmail(ctx, org, in.Email)
-	case in.ExternalID != "" && in.Email == "" && in.ContactID == "":
-		return store.ContactByExternalID(ctx, org, in.ExternalID)
-	case in.ContactID != "" && in.Email == "" && in.ExternalID == "":
-		return store.ContactByID(ctx, org, in.ContactID)
+// key returns the address, external id or contact id of the input. It fails with
+// core.CodeValidationFailed unless exactly one of them is set.
+func (in LookupContactIn) key() (Key, error) {
+	named := 0
+	for _, value := range []string{in.Email, in.ExternalID, in.ContactID} {
+		if value != "" {
+			named++
+		}
 	}
-	return Contact{}, core.Invalid("email", "or `external_id` or `contact_id` is required, exactly one of them")
+	if named != 1 {
+		return Key{}, core.Invalid("email", "or `external_id` or `contact_id` is required, exactly one of them")
+	}
+	return Key{Email: in.Email, ExternalID: in.ExternalID, ID: in.ContactID}, nil
 }

@@ -80,6 +80,11 @@ func checkRecipientChoice(t *testing.T, b bundle, topic string, fault *simulator
 	if err != nil || (pending != nil) != queued {
 		t.Errorf("pending %+v, %v", pending, err)
 	}
+	// the account may not have the choice yet, but a lookup shows it
+	seen, problem := b.Run(t.Context(), "contacts_lookup", `{"email":"ada@x.example"}`)
+	if problem != nil || !isOut(seen.(contacts.FoundContact).Contact, topic) {
+		t.Errorf("looked up %+v, %v", seen, problem)
+	}
 	if _, err := b.Pushes.Push(t.Context(), b.Org.ID); err != nil {
 		t.Fatal(err)
 	}

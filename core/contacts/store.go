@@ -19,6 +19,9 @@ type Store interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 	ContactByID(ctx context.Context, orgID, id string) (Contact, error)
+	// LookUp returns the contact that the key names, like the methods above, and what a lookup
+	// shows besides. It takes one statement, and does not lock the contact.
+	LookUp(ctx context.Context, orgID string, k Key) (Contact, Details, error)
 	// Contacts returns at most f.Limit contacts that match the filter, ordered by creation
 	// time and id, newest first. Their Lists are not set.
 	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
@@ -39,6 +42,23 @@ type Store interface {
 	// PendingPush returns the consent of a contact that is still to be written to the sending
 	// account; nil for none.
 	PendingPush(ctx context.Context, orgID, contactID string) (*consent.Pending, error)
+}
+
+// Key names a contact by its address, which is compared by EmailKey, by its external id or by
+// its id. Exactly one field is set.
+type Key struct{ Email, ExternalID, ID string }
+
+// Details are what a lookup shows about a contact besides the contact itself.
+type Details struct {
+	// Pending is the consent that is still to be written to the sending account; nil for none.
+	Pending *consent.Pending
+	// SealedVisitorID is the visitor id in the form of VisitorIDs.Open; nil if there is none.
+	SealedVisitorID []byte
+	// Segments is the number of segments that the contact is in, without archived ones.
+	Segments int
+	// Suppressed is true if the stored copy of the sending account's suppression list has the
+	// address.
+	Suppressed bool
 }
 
 // ContactFilter selects a page of contacts. A contact must match all fields that are set.

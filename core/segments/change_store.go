@@ -19,8 +19,6 @@ type ChangeStore interface {
 	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
 	// AddSuppressed adds addresses to the copy, in the form of core.EmailKey.
 	AddSuppressed(ctx context.Context, orgID string, keys []string) error
-	// IsSuppressed reports whether the copy has an address, in the form of core.EmailKey.
-	IsSuppressed(ctx context.Context, orgID, key string) (bool, error)
 }
 
 // Touch is a stored note that a contact has changed and has to be evaluated.

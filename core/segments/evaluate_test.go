@@ -45,8 +45,9 @@ func TestMembersFollowContacts(t *testing.T) {
 		if want := []string{"ann true", "ann false", "bob true", "cid true", "bob false"}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
 		}
-		if n, err := w.SegmentsOf(t.Context(), w.org, w.contacts["cid"].ID); n != 1 || err != nil {
-			t.Errorf("cid is in %d segments, %v", n, err)
+		_, details, err := w.db.Contacts().LookUp(t.Context(), w.org, contacts.Key{ID: w.contacts["cid"].ID})
+		if details.Segments != 1 || err != nil {
+			t.Errorf("cid is in %d segments, %v", details.Segments, err)
 		}
 		w.follow(t)
 		if again := w.transitions(t, "pros"); len(again) != len(got) {

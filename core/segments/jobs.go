@@ -66,11 +66,6 @@ func (s *Segments) ObserveEvents(ctx context.Context, orgID string, events []mes
 	return s.Changes.TouchRecipients(ctx, orgID, slices.Compact(keys))
 }
 
-// SegmentsOf returns the number of segments that a contact is in.
-func (s *Segments) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
-	return s.Members.SegmentsOf(ctx, orgID, contactID)
-}
-
 // ActivityProperties returns the properties of activities that predicates of the
 // organization may test, with their types.
 func (s *Segments) ActivityProperties(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error) {

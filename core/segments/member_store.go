@@ -21,9 +21,6 @@ type MemberStore interface {
 	// SegmentsSince returns the times since which a contact is in its segments, by the
 	// segments' ids.
 	SegmentsSince(ctx context.Context, orgID, contactID string) (map[string]time.Time, error)
-	// SegmentsOf returns the number of segments that a contact is in. It does not count
-	// archived segments.
-	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
 
 	// CountMatching returns the number of contacts that match the predicate of q. Examples
 	// returns the first of these contacts, sorted by id.

@@ -93,7 +93,12 @@ func (v *VisitorIDs) Current(ctx context.Context, orgID, contactID string) (stri
 	if err != nil {
 		return "", err
 	}
-	id, err := v.cfg.Sealer.Open(sealPurpose, orgID+"/"+contactID, held.Sealed)
+	return v.Open(orgID, contactID, held.Sealed)
+}
+
+// Open returns the visitor id of a contact from the sealed form in which it is stored.
+func (v *VisitorIDs) Open(orgID, contactID string, sealed []byte) (string, error) {
+	id, err := v.cfg.Sealer.Open(sealPurpose, orgID+"/"+contactID, sealed)
 	if err != nil {
 		return "", fmt.Errorf("visitor id of contact %s: %w", contactID, err)
 	}

@@ -104,48 +104,73 @@ var readPreferences engine.TxMemory[map[string]string]
 // contact returns the contact that the statement finds by key, with its lists. It fails
 // with NotFound if there is none.
 func (s Store) contact(ctx context.Context, by *engine.Statement, orgID, key string) (contacts.Contact, error) {
-	var row Row
-	var on []lists.Ref
-	var exceptions []attributes.Exception
-	err := s.db.Retry(ctx, func() error {
-		row, on, exceptions = Row{}, []lists.Ref{}, nil
-		var c Row // the target of every row
-		targets := c.targets()
-		return s.db.Each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
-			err := rows.Scan(targets...)
-			switch c.Status {
-			case "":
-				on = append(on, lists.Ref{ID: c.ID, Key: c.Email, Name: c.Attributes})
-			case exceptionKind:
-				exceptions = append(exceptions, attributes.Exception{Name: c.ID, Present: c.Email, Type: attributes.Type(c.Attributes)})
-			default:
-				row = c
-			}
-			return err
-		})
-	})
+	read, err := s.read(ctx, by, orgID, key)
 	if err != nil {
 		return contacts.Contact{}, err
 	}
-	if row.ID == "" {
-		return contacts.Contact{}, core.NotFound("contact")
-	}
-	if read := readPreferences.Of(ctx, s.db); read != nil {
-		if *read == nil {
-			*read = map[string]string{}
+	if preferences := readPreferences.Of(ctx, s.db); preferences != nil {
+		if *preferences == nil {
+			*preferences = map[string]string{}
 		}
-		(*read)[row.ID] = row.TopicPreferences
+		(*preferences)[read.row.ID] = read.row.TopicPreferences
 	}
-	slices.SortFunc(on, func(a, b lists.Ref) int { return strings.Compare(a.Key, b.Key) })
-	contact, err := row.Contact()
-	contact.Lists = on
+	contact, err := read.contact()
+	if err != nil || !s.db.InTransaction(ctx) {
+		return contact, err
+	}
+	// A statement with a lock has no exceptions, so the values are still those stored.
+	return contact, ShowAttributes(ctx, s.db, orgID, &contact)
+}
+
+// reading is what a statement has read about one contact.
+type reading struct {
+	row        Row
+	lists      []lists.Ref
+	exceptions []attributes.Exception
+	details    contacts.Details
+}
+
+// read reads the rows of a contact that the statement finds by key. It fails with NotFound if
+// there is none.
+func (s Store) read(ctx context.Context, by *engine.Statement, orgID, key string) (*reading, error) {
+	var read *reading
+	err := s.db.Retry(ctx, func() error {
+		read = &reading{lists: []lists.Ref{}}
+		var c Row // the target of every row
+		targets := c.targets()
+		return s.db.Each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
+			if err := rows.Scan(targets...); err != nil {
+				return err
+			}
+			switch c.Status {
+			case "":
+				read.lists = append(read.lists, lists.Ref{ID: c.ID, Key: c.Email, Name: c.Attributes})
+			case exceptionKind:
+				read.exceptions = append(read.exceptions, attributes.Exception{Name: c.ID, Present: c.Email, Type: attributes.Type(c.Attributes)})
+			case contacts.Active, contacts.Archived:
+				read.row = c
+			default:
+				return read.addDetail(c)
+			}
+			return nil
+		})
+	})
+	if err == nil && read.row.ID == "" {
+		err = core.NotFound("contact")
+	}
+	return read, err
+}
+
+// contact returns the contact that was read, with its lists and, if the statement had
+// exceptions, the attribute values that reads return.
+func (r *reading) contact() (contacts.Contact, error) {
+	contact, err := r.row.Contact()
 	if err != nil {
 		return contact, err
 	}
-	if s.db.InTransaction(ctx) {
-		return contact, ShowAttributes(ctx, s.db, orgID, &contact)
-	}
-	contact.Attributes, contact.Hidden = attributes.Show(contact.Attributes, exceptions)
+	slices.SortFunc(r.lists, func(a, b lists.Ref) int { return strings.Compare(a.Key, b.Key) })
+	contact.Lists = r.lists
+	contact.Attributes, contact.Hidden = attributes.Show(contact.Attributes, r.exceptions)
 	return contact, nil
 }
 

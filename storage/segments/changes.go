@@ -40,7 +40,6 @@ var (
 		INSERT INTO suppressed_addresses (org_id, email_key)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING`)
-	suppressedByKey = engine.RegisterPoint("suppressed address", `SELECT email_key FROM suppressed_addresses WHERE org_id = $1 AND email_key = $2`)
 )
 
 // ChangeStore stores which contacts changed since segments were last evaluated for them,
@@ -123,9 +122,4 @@ func (s ChangeStore) ReplaceSuppressed(ctx context.Context, orgID string, keys [
 
 func (s ChangeStore) AddSuppressed(ctx context.Context, orgID string, keys []string) error {
 	return engine.ExecRows(ctx, s.db, saveSuppressed, orgID, keys)
-}
-
-func (s ChangeStore) IsSuppressed(ctx context.Context, orgID, key string) (bool, error) {
-	found, err := engine.Values[string](ctx, s.db, suppressedByKey, orgID, key)
-	return len(found) > 0, err
 }

@@ -44,13 +44,6 @@ var (
 		UPDATE segments SET last_evaluated_at = $1, stale = FALSE,
 			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
 		WHERE org_id = $2 AND id = $3`)
-
-	// segmentsOf counts the segments of a contact. For each segment of the organization it
-	// looks up the membership by primary key. If the query began with segment_members,
-	// SQLite would read all members of all segments.
-	segmentsOf = engine.RegisterPoint("segments of a contact", `
-		SELECT count(*) FROM segments AS g WHERE g.org_id = $1 AND g.status <> 'archived'
-		AND EXISTS (SELECT 1 FROM segment_members AS m WHERE m.org_id = $1 AND m.segment_id = g.id AND m.contact_id = $2)`)
 )
 
 // MemberStore stores which contacts are members of segments. It finds them with predicates.
@@ -192,12 +185,4 @@ func (s MemberStore) SetEvaluatedAt(ctx context.Context, orgID, segmentID string
 		_, err := s.db.Exec(ctx, purgeSizes, orgID, segmentID, engine.At(at.Add(-sizesKept)))
 		return err
 	})
-}
-
-func (s MemberStore) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
-	counts, err := engine.Values[int](ctx, s.db, segmentsOf, orgID, contactID)
-	if err != nil {
-		return 0, err
-	}
-	return counts[0], nil
 }

@@ -97,7 +97,7 @@ func newDomains(cfg config.Config, s *stores, public config.Public, metrics prom
 			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Clock: cfg.Clock,
 			Pushes:     bulkstore.NewPushStore(s.db.DB),
 			VisitorIDs: visitorids.New(visitorids.Config{Store: s.db.VisitorIDs(), Sealer: s.master, Record: done.Record}),
-			OnChange:   changed, SegmentsOf: divided.SegmentsOf, IsSuppressed: s.db.SegmentChanges().IsSuppressed, ErasedAddresses: s.erased.Addresses,
+			OnChange:   changed, ErasedAddresses: s.erased.Addresses,
 		}),
 		Bulk: newBulk(cfg, s, listed, changed, observe),
 		Pushes: bulk.NewPushes(bulk.PushConfig{

@@ -87,7 +87,6 @@ func (w *World) assemble(t testing.TB) {
 	w.Contacts = contacts.New(contacts.Config{
 		Store: w.DB.Contacts(), Searches: w.DB.ContactSearch(), VisitorIDs: w.VisitorIDs, Notes: w.DB.AccountNotes(), Attributes: w.DB.Attributes(), List: list, Lists: w.Lists,
 		Locks: locks, Account: w.Account, Pushes: bulkstore.NewPushStore(w.DB.DB), Clock: w.Clock, OnChange: w.NoteChanged,
-		IsSuppressed: w.DB.SegmentChanges().IsSuppressed,
 	})
 	w.Bulk = bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(w.DB.DB), Contacts: bulkstore.NewContactStore(w.DB.DB), Transactor: w.DB, Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), Lists: w.Lists,
