@@ -1,15 +1,19 @@
 // Package tools is the agent endpoint: it serves the operations as MCP tools over
 // streamable HTTP, without sessions.
 //
-// A request passes three layers:
+// A request passes the prehandler, and then one of two others:
 //
 //	prehandler   everything that can be decided before a tool runs: the path and
 //	             method, the origin, the token and its rate limit, the message (in
 //	             package rpc), the tool's name and scopes         prehandler.go
-//	SDK          the protocol itself: initialize, server/discover, results in
-//	             the form of each revision          protocol.go, transport.go
-//	call         one handler for all tools: it makes a guardrails.Request of the
-//	             call, and an MCP result of the outcome       toolset.go, call.go
+//	call         tools/call and tools/list, which are almost all traffic: a
+//	             guardrails.Request of the call, and its outcome in the form of
+//	             each revision    direct.go, call.go, result.go, answer.go, list.go
+//	SDK          all other methods: initialize, server/discover
+//	                                                  protocol.go, transport.go
+//
+// Answers without the SDK have the same bytes as the SDK's (core/doc/decisions/0128). The
+// tests pass the same messages to the SDK and compare.
 //
 // The prehandler reads the body once and passes the result to the handler as an exchange,
 // the state of one HTTP request. The SDK's own HTTP handler is not used: it reads a body

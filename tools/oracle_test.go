@@ -197,10 +197,10 @@ func quote(s string) string {
 	return string(encoded)
 }
 
-// TestGoldenAnswersAreThoseOfTheSDK decodes the result of every tool call in the golden
+// TestRecordedAnswersAreThoseOfTheSDK decodes the result of every tool call in the golden
 // transcripts in the SDK's type, and encodes it again. No member may change, nor their
 // order.
-func TestGoldenAnswersAreThoseOfTheSDK(t *testing.T) {
+func TestRecordedAnswersAreThoseOfTheSDK(t *testing.T) {
 	t.Parallel()
 	results := 0
 	for _, revision := range allRevisions {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
@@ -176,6 +177,10 @@ func changeCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"ReplaceSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentChanges().ReplaceSuppressed(t.Context(), org, nil)
+		},
+		"LookUp": func(t *testing.T, db *storage.DB) (any, error) {
+			found, details, err := db.Contacts().LookUp(t.Context(), org, contacts.Key{ID: o.contact.ID})
+			return []any{found, details}, err
 		},
 		"AddSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.SegmentChanges().AddSuppressed(t.Context(), org, []string{"same@x"})

@@ -249,10 +249,6 @@ func audienceCalls(o ownedObjects, org string) map[string]storeCall {
 		"ContactByID": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().ContactByID(t.Context(), org, o.contact.ID)
 		},
-		"LookUp": func(t *testing.T, db *storage.DB) (any, error) {
-			found, details, err := db.Contacts().LookUp(t.Context(), org, contacts.Key{ID: o.contact.ID})
-			return []any{found, details}, err
-		},
 		"Contacts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().Contacts(t.Context(), org, contacts.ContactFilter{Topic: "news", Limit: 10})
 		},

@@ -50,8 +50,8 @@ func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact)
 }
 
 // consentWith is liveConsent with the stored consent that a job has yet to write to the
-// account; nil for none. It was read before, so what the job writes meanwhile is applied
-// twice, and never missed.
+// account; nil for none. It was read before, so what the job writes between the two
+// reads is applied twice, and never missed.
 func (r consentReader) consentWith(ctx context.Context, orgID string, c Contact, pending *consent.Pending) (sending.Contact, error) {
 	if c.Status == Archived {
 		return ConsentOf(c), nil

@@ -19,8 +19,8 @@ type Store interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 	ContactByID(ctx context.Context, orgID, id string) (Contact, error)
-	// LookUp returns the contact that the key names, like the methods above, and what a lookup
-	// shows besides. It takes one statement, and does not lock the contact.
+	// LookUp returns the contact that the key names, like the methods above, with the details
+	// that a lookup shows. It takes one statement, and does not lock the contact.
 	LookUp(ctx context.Context, orgID string, k Key) (Contact, Details, error)
 	// Contacts returns at most f.Limit contacts that match the filter, ordered by creation
 	// time and id, newest first. Their Lists are not set.
@@ -48,7 +48,7 @@ type Store interface {
 // its id. Exactly one field is set.
 type Key struct{ Email, ExternalID, ID string }
 
-// Details are what a lookup shows about a contact besides the contact itself.
+// Details are what a lookup shows about a contact and [Contact] does not have.
 type Details struct {
 	// Pending is the consent that is still to be written to the sending account; nil for none.
 	Pending *consent.Pending
