@@ -107,6 +107,15 @@ func (b *Bulk) TryImport(ctx context.Context, orgID string, rows []json.RawMessa
 	return items, nil
 }
 
+// Erased returns those of the email keys that must not become contacts again, because a person
+// was erased who must get no mail.
+func (b *Bulk) Erased(ctx context.Context, orgID string, keys []string) (map[string]bool, error) {
+	if b.ErasedAddresses == nil || len(keys) == 0 {
+		return nil, nil
+	}
+	return b.ErasedAddresses(ctx, orgID, keys)
+}
+
 // AttributeNames returns the names of the organization's registered attributes.
 func (b *Bulk) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
 	all, err := b.Attributes.Attributes(ctx, orgID)

@@ -331,6 +331,12 @@ func (b *Bulk) writeRows(ctx context.Context, org string, by consent.Source, row
 	return b.withholdErased(ctx, org, outcomes)
 }
 
+// ErasedOutcome returns the outcome of a refused row of a person who was erased and must get no
+// mail. It has nothing of what the row says.
+func ErasedOutcome(index int) Item {
+	return failedItem(index, contacts.Claim{}, contacts.ErasedRefusal())
+}
+
 // withholdErased removes what the caller sent about erased persons from the outcomes of refused
 // rows, because outcomes are stored for days. The index tells the caller which row it is.
 func (b *Bulk) withholdErased(ctx context.Context, org string, outcomes []Item) error {
@@ -349,7 +355,7 @@ func (b *Bulk) withholdErased(ctx context.Context, org string, outcomes []Item) 
 	erased, err := b.ErasedAddresses(ctx, org, keys)
 	for i, item := range outcomes {
 		if item.Status == ItemFailed && erased[contacts.EmailKey(item.Email)] {
-			outcomes[i] = failedItem(item.Index, contacts.Claim{}, contacts.ErasedRefusal())
+			outcomes[i] = ErasedOutcome(item.Index)
 		}
 	}
 	return err

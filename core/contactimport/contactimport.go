@@ -34,13 +34,15 @@ const (
 // People stores the rows of an import. Import stores the rows of one part of the file under
 // the id of the part, as changes by the given source. It may be repeated with the same id. IsImported reports whether a
 // part with the id was stored, IsStarted whether it is stored or will be. TryImport checks
-// rows without storing them. JoinList puts contacts on a static list.
+// rows without storing them. JoinList puts contacts on a static list. Erased returns those of the
+// email keys whose persons were erased and must get no mail.
 type People interface {
 	Import(ctx context.Context, orgID string, by consent.Source, id string, rows []json.RawMessage) ([]bulk.Item, error)
 	IsImported(ctx context.Context, orgID, id string) (bool, error)
 	IsStarted(ctx context.Context, orgID, id string) (bool, error)
 	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
 	JoinList(ctx context.Context, orgID, listID string, contactIDs []string) error
+	Erased(ctx context.Context, orgID string, keys []string) (map[string]bool, error)
 }
 
 // Config configures an import of contacts. Each, Progress and Stored may be nil.
@@ -188,6 +190,9 @@ func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 		for _, item := range items {
 			outcomes[places[item.Index]] = r.count(item, part[places[item.Index]].Line)
 		}
+	}
+	if err := r.withholdErased(ctx, part, outcomes); err != nil {
+		return err
 	}
 	if err := r.report(part, outcomes); err != nil || r.cfg.Stored == nil {
 		return err

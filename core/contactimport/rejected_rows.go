@@ -3,7 +3,12 @@ package contactimport
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"slices"
+	"strings"
 
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/contactfile"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 )
@@ -45,3 +50,60 @@ func (r *rejectedRows) add(row contactfile.Row, reason string) error {
 // MaxRejectedBytes returns the maximum number of bytes of rejected rows that are kept of an
 // upload.
 func (u *Uploads) MaxRejectedBytes() int { return cmp.Or(u.MaxRejected, contactupload.MaxRejected) }
+
+// withholdErased removes the cells of rejected rows with the address of a person who was erased
+// and must get no mail, because rejected rows and previews are stored for days. Their lines are
+// kept, with the reason that the address is refused.
+func (r *run) withholdErased(ctx context.Context, part []contactfile.Row, outcomes []contactupload.Outcome) error {
+	var keys []string
+	for i, row := range part {
+		if outcomes[i].Reason != "" {
+			keys = append(keys, addressesIn(row.Cells)...)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	erased, err := r.cfg.People.Erased(ctx, r.cfg.OrgID, keys)
+	if err != nil || len(erased) == 0 {
+		return err
+	}
+	reason := reasonOf(bulk.ErasedOutcome(0))
+	for i, row := range part {
+		if outcomes[i].Reason != "" && hasErased(row.Cells, erased) {
+			part[i].Cells, outcomes[i].Reason = nil, reason
+		}
+	}
+	return nil
+}
+
+// withholdErasedSample empties the rows of a sample in the same way.
+func (u *Uploads) withholdErasedSample(ctx context.Context, orgID string, sample contactfile.Sample) error {
+	keys := addressesIn(slices.Concat(sample.Rows...))
+	if len(keys) == 0 {
+		return nil
+	}
+	erased, err := u.Contacts.Erased(ctx, orgID, keys)
+	for _, row := range sample.Rows {
+		if hasErased(row, erased) {
+			clear(row)
+		}
+	}
+	return err
+}
+
+// hasErased reports whether one of the cells is an address that is in erased.
+func hasErased(cells []string, erased map[string]bool) bool {
+	return len(erased) > 0 && slices.ContainsFunc(addressesIn(cells), func(key string) bool { return erased[key] })
+}
+
+// addressesIn returns the keys of the cells that may be addresses, in any column.
+func addressesIn(cells []string) []string {
+	var keys []string
+	for _, cell := range cells {
+		if strings.Contains(cell, "@") {
+			keys = append(keys, core.EmailKey(strings.TrimSpace(cell)))
+		}
+	}
+	return keys
+}

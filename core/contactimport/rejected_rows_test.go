@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/contactimport"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/storage"
@@ -161,4 +164,42 @@ func repeatCheck(t *testing.T, db *storage.DB) {
 	if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, &rejected); err != nil || strings.Count(rejected.String(), "\n") != 2 || strings.Contains(rejected.String(), "ada@") {
 		t.Errorf("rejected rows %q, %v", rejected.String(), err)
 	}
+}
+
+// TestRejectedRowsOfErasedPersons checks a file with rows of a person who was erased and must get
+// no mail: one that is valid, and one that is refused before its address is looked up. Of both
+// only the line and the reason are kept, and another rejected row is kept with its cells.
+func TestRejectedRowsOfErasedPersons(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		d := newDesk(t, db)
+		direct := d.Bulk.Config
+		direct.Queue = nil
+		direct.ErasedAddresses = func(_ context.Context, _ string, keys []string) (map[string]bool, error) {
+			return map[string]bool{"erin@example.org": slices.Contains(keys, "erin@example.org")}, nil
+		}
+		d.config.Contacts = cutting{bulk.New(direct), d}
+		d.Uploads = contactimport.NewUploads(d.config)
+		up := d.checked(t, "email,note\nErin@example.org,secret-1\n ERIN@example.org,secret-2,x\nnobody,kept\n")
+		if up.Check.Rejected != 3 {
+			t.Fatalf("checked as %s, %+v", up.Status, up.Check)
+		}
+		var file strings.Builder
+		if err := d.WriteRejected(t.Context(), d.Org.ID, up.ID, &file); err != nil {
+			t.Fatal(err)
+		}
+		preview, err := json.Marshal(up)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stored := range []string{file.String(), string(preview)} {
+			if low := strings.ToLower(stored); strings.Contains(low, "erin") || strings.Contains(low, "secret") {
+				t.Errorf("stored of an erased person: %s", stored)
+			}
+		}
+		reason := "validation_failed: email belongs to a person who was erased and who must get no mail"
+		if want := "email,note,rejected_line,rejected_reason\n,,2," + reason + "\n,,3," + reason + "\nnobody,kept,4,"; !strings.HasPrefix(file.String(), want) {
+			t.Errorf("rejected rows %q, want %q", file.String(), want)
+		}
+	})
 }

@@ -176,6 +176,9 @@ func (u *Uploads) readSample(ctx context.Context, orgID string, up *contactuploa
 	if err != nil {
 		return err
 	}
+	if err := u.withholdErasedSample(ctx, orgID, sample); err != nil {
+		return err
+	}
 	up.Sample, up.Status, up.ClaimedBy = sample, contactupload.Received, ""
 	up.Settings = contactupload.Settings{Delimiter: sample.Delimiter, Targets: contactfile.GuessTargets(sample.Header, attributes)}
 	return u.Store.UpdateUpload(ctx, orgID, *up)
