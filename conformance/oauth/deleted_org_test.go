@@ -2,12 +2,14 @@ package oauth_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/smtp"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,12 +17,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/closing"
+	"github.com/mailhelm/mailhelm/core/sending"
 	closingstore "github.com/mailhelm/mailhelm/storage/closing"
 )
 
 // TestDeletedOrganizationIsRefused checks what a running server refuses to the credentials, inboxes
 // and websites of an organization that was deleted, during the waiting time and after its data was
-// erased. The same works for another organization throughout.
+// erased. The same works for another organization throughout. Events of the sending account are
+// accepted during the waiting time, and then refused like those to an unknown address.
 func TestDeletedOrganizationIsRefused(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -28,6 +32,7 @@ func TestDeletedOrganizationIsRefused(t *testing.T) {
 		theirs := newDoors(s, s.p.Other)
 		granted := s.checkTokensWork(s.app, s.tokens(s.app))
 		ours.check("before", http.StatusOK)
+		ours.checkEvents("before", http.StatusAccepted)
 
 		orgs := closing.Organizations{
 			Store: closingstore.NewOrgStore(s.p.DB.DB), Orgs: s.p.DB.Orgs(), Members: s.p.DB.Members(), Audit: s.p.DB.Audit(), Transactor: s.p.DB,
@@ -45,6 +50,7 @@ func TestDeletedOrganizationIsRefused(t *testing.T) {
 		})
 		ours.check("during the waiting time", http.StatusUnauthorized)
 		s.refused(s.refresh(s.app, *granted.RefreshToken), "invalid_grant")
+		ours.checkEvents("during the waiting time", http.StatusAccepted)
 		theirs.check("beside a deleted organization", http.StatusOK)
 		if n := ours.visits(); n != 1 { // a later visit of the other organization is stored
 			t.Errorf("%d visits are stored, want the one before the deletion", n)
@@ -56,6 +62,11 @@ func TestDeletedOrganizationIsRefused(t *testing.T) {
 		s.must(eraser.Erase(t.Context(), s.p.OrgID))
 		s.p.Site.Changed(t.Context())
 		ours.check("after the erasing", http.StatusUnauthorized)
+		ours.checkEvents("after the erasing", http.StatusUnauthorized)
+		if erased, unknown := ours.event(s.p.OrgID), ours.event("unknown"); erased != unknown {
+			t.Errorf("events of an erased organization get %s, and those of an unknown one %s", erased, unknown)
+		}
+		theirs.checkEvents("beside an erased organization", http.StatusAccepted)
 		s.refused(s.refresh(s.app, *granted.RefreshToken), "invalid_client")
 		theirs.agent = "" // the token is older than an hour
 		theirs.check("beside an erased organization", http.StatusOK)
@@ -87,7 +98,39 @@ func newDoors(s *scene, org product.Org) *doors {
 	}
 	d.call("/v1/contacts/identify", `{"email":"`+org.Contact+`"}`, &visitor)
 	d.siteKey, d.visitor = key.Value, visitor.ID
+	hash, now := sha256.Sum256([]byte(eventKey)), s.p.Clock.Now()
+	s.must(s.p.DB.Connections(nil).SaveConnection(s.t.Context(), sending.Connection{
+		OrgID: org.OrgID, Provider: sending.SES, IngestPath: org.OrgID, IngestKeyHash: hash[:], CreatedAt: now, UpdatedAt: now,
+	}))
 	return d
+}
+
+// eventKey is the key with which events of the sending accounts come.
+const eventKey = "the key of the events"
+
+// checkEvents checks the status of the answer to an event of the organization's sending account.
+func (d *doors) checkEvents(when string, status int) {
+	d.t.Helper()
+	if got := d.event(d.org.OrgID); !strings.HasPrefix(got, fmt.Sprint(status)) {
+		d.t.Errorf("%s: an event of the account gets %s, want %d", when, got, status)
+	}
+}
+
+// event sends an event to the address with the path, and returns the status and the body of the
+// answer, without its request id.
+func (d *doors) event(path string) string {
+	d.t.Helper()
+	answer := d.p.Send(d.t, product.Request{
+		Method: http.MethodPost, URL: d.p.BaseURL + "/ingest/ses/" + path, Header: product.HeaderOf("Content-Type", "application/json", "X-Api-Key", eventKey),
+		Body: fmt.Sprintf(`{"detail":{"eventType":"Open","mail":{"timestamp":%[1]q,"messageId":"m","source":"a@example.com","destination":["b@example.com"]},"open":{"timestamp":%[1]q}}}`,
+			d.p.Clock.Now().UTC().Format(time.RFC3339)),
+	})
+	var body map[string]any
+	if answer.Body != "" {
+		d.must(json.Unmarshal([]byte(answer.Body), &body))
+	}
+	delete(body, "request_id")
+	return fmt.Sprint(answer.Status, " ", body)
 }
 
 // call posts to the API and reads the answer.
