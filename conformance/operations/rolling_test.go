@@ -49,7 +49,7 @@ func extentOf() extent {
 		return extent{requests: 100_000, delay: documentedDelay, pace: rate.Inf, pause: documentedPause}
 	}
 	return extent{
-		requests: 1_500, delay: 1500 * time.Millisecond, pace: 400, pause: 500 * time.Millisecond,
+		requests: 1_000, delay: 1500 * time.Millisecond, pace: 400, pause: 500 * time.Millisecond,
 		changes: map[string][]string{
 			"nginx.conf":   {"fail_timeout=5s", "fail_timeout=1s", "keepalive_timeout 5s", "keepalive_timeout 500ms"},
 			"Caddyfile":    {"health_interval 2s", "health_interval 200ms", "keepalive 5s", "keepalive 500ms"},
