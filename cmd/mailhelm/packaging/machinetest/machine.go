@@ -35,17 +35,19 @@ const systemd = "/usr/lib/systemd/systemd"
 //go:embed boot.sh
 var boot string
 
-// keeper runs the copy until standard input ends, when the test ends it or crashes. unshare lets
-// no process of the copy survive. A control group of its own keeps the groups that systemd makes
+// keeper runs the copy until standard input ends, when the test ends it or crashes, or a signal
+// comes, such as that of Ctrl-C. unshare ignores signals, and lets no process of the copy survive
+// its own end. A control group of its own keeps the groups that systemd makes
 // apart from those of this machine.
 const keeper = `
+trap : INT TERM HUP
 groups=/sys/fs/cgroup
 if [ ! -e $groups/cgroup.procs ]; then groups=$groups/unified; fi
 own=$groups/$(basename "$1")
 mkdir "$own"
 echo 0 >"$own/cgroup.procs"
 unshare --mount --net --pid --ipc --uts --cgroup --fork --kill-child sh -c "$boot" sh "$@" &
-read -r _
+read -r _ || :
 kill -9 $! 2>/dev/null
 wait
 echo 0 >$groups/cgroup.procs
