@@ -3,6 +3,8 @@ package machinetest
 import (
 	"context"
 	_ "embed"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,6 +61,36 @@ done
 echo "the control group $own stays"
 exit 1
 `
+
+// attempt makes the root folder of a copy and ends it at once.
+const attempt = `
+groups=/sys/fs/cgroup
+if [ ! -e $groups/cgroup.procs ]; then groups=$groups/unified; fi
+mkdir "$groups/$(basename "$1")"
+rmdir "$groups/$(basename "$1")"
+exec unshare --mount --net --pid --ipc --uts --cgroup --fork --kill-child sh -c "$boot" sh "$1" true
+`
+
+// Permitted returns nil if the kernel lets this process make a copy, and otherwise an error with
+// the step that it refused. Root in a container often may not mount file systems.
+func Permitted(tb testing.TB) error {
+	tb.Helper()
+	if os.Geteuid() != 0 {
+		return errors.New("the user is not root")
+	}
+	folder := filepath.Join(tb.TempDir(), "mailhelm-test-"+uuid.NewString())
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-euc", attempt, "sh", folder) //nolint:gosec // a constant command
+	cmd.Env = append(os.Environ(), "boot="+boot)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %.500s", err, said)
+	}
+	return nil
+}
 
 // patience is how long a copy may take to start, and each command in it to end.
 const patience = 3 * time.Minute
