@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -25,7 +24,7 @@ func (s *Simulator) Contact(ctx context.Context, orgID, email string) (sending.C
 		if errors.Is(err, sql.ErrNoRows) {
 			return s.noContact(ctx, orgID)
 		}
-		c.Preferences, c.UpdatedAt = decodePreferences(preferences), timeOf(updatedAt)
+		c.Preferences, c.UpdatedAt = sending.DecodePreferences(preferences), timeOf(updatedAt)
 		return err
 	})
 	if err != nil {
@@ -65,7 +64,7 @@ func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Cont
 			if err != nil {
 				return err
 			}
-			if err := checkContact(c, known); err != nil {
+			if err := sending.CheckListed(c, known); err != nil {
 				return err
 			}
 			return storeContact(ctx, tx.StmtContext(ctx, s.putContact), orgID, c, s.clock())
@@ -77,7 +76,7 @@ func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Cont
 // parameters.
 func storeContact(ctx context.Context, stmt *sql.Stmt, orgID string, c sending.Contact, at time.Time) error {
 	_, err := stmt.ExecContext(ctx, orgID, emailKey(c.Email), c.Email, c.UnsubscribeAll,
-		encodePreferences(c.Preferences), at.UnixMicro())
+		sending.EncodePreferences(c.Preferences), at.UnixMicro())
 	return err
 }
 
@@ -126,4 +125,4 @@ func (s *Simulator) DeleteContact(ctx context.Context, orgID, email string) erro
 }
 
 // emailKey returns the lower-case form of an address, by which contacts are unique.
-func emailKey(email string) string { return strings.ToLower(email) }
+func emailKey(email string) string { return sending.ContactKey(email) }

@@ -91,7 +91,7 @@ func (s *Simulator) changeList(ctx context.Context, orgID string, do func(*sendi
 			err = do(&after)
 		}
 		if w.err = err; err == nil {
-			w.err = checkTopics(after.Topics)
+			w.err = sending.CheckTopics(after.Topics)
 		}
 		gone := false
 		for _, t := range before.Topics {

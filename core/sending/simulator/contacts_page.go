@@ -22,7 +22,7 @@ func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sendin
 	var page []sending.Contact
 	var next string
 	err := s.call(ctx, MethodContacts, func(ctx context.Context) error {
-		after, err := decodePageToken(orgID, token)
+		after, err := sending.DecodePageToken(orgID, token)
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sendin
 		var last int64
 		page, last, err = s.readPage(ctx, orgID, after)
 		if last != 0 {
-			next = encodePageToken(orgID, last)
+			next = sending.EncodePageToken(orgID, last)
 		}
 		return err
 	})
@@ -56,7 +56,7 @@ func (s *Simulator) readPage(ctx context.Context, orgID string, after int64) ([]
 		var preferences string
 		var updatedAt int64
 		err := rows.Scan(&last, &c.Email, &c.UnsubscribeAll, &preferences, &updatedAt)
-		c.Preferences, c.UpdatedAt = decodePreferences(preferences), timeOf(updatedAt)
+		c.Preferences, c.UpdatedAt = sending.DecodePreferences(preferences), timeOf(updatedAt)
 		page = append(page, c)
 		return err
 	}, orgID, after, s.pageSize+1)

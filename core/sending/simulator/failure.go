@@ -20,10 +20,6 @@ func invalid(text string) error {
 	return &sending.Failure{Kind: sending.Invalid, Err: errors.New("simulator: " + text)}
 }
 
-func fullError(text string) error {
-	return &sending.Failure{Kind: sending.Full, Err: errors.New("simulator: " + text)}
-}
-
 func noAccount() error {
 	return &sending.Failure{Kind: sending.NotConnected, Err: errors.New("simulator: no account was set up for this organization")}
 }

@@ -117,7 +117,7 @@ func (s *Simulator) Mails(ctx context.Context, orgID string, q sentmail.Query) (
 
 func (s *Simulator) readMails(ctx context.Context, orgID string, q sentmail.Query) ([]sentmail.Summary, string, error) {
 	scope := listing{orgID: orgID, name: mailsList}.scope()
-	before, err := decodePageToken(scope, q.Cursor)
+	before, err := sending.DecodePageToken(scope, q.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -135,7 +135,7 @@ func (s *Simulator) readMails(ctx context.Context, orgID string, q sentmail.Quer
 	next, last := "", int64(0)
 	err = eachRow(ctx, s.selectMails, func(rows *sql.Rows) error {
 		if len(page) == limit {
-			next = encodePageToken(scope, last)
+			next = sending.EncodePageToken(scope, last)
 			return nil
 		}
 		var m sentmail.Summary

@@ -64,7 +64,7 @@ func isTagText(text string) bool { return len(text) <= maxTagText && tagText.Mat
 // with Invalid if text is malformed.
 func mailbox(text string) (string, error) {
 	parsed, err := mail.ParseAddress(text)
-	if err != nil || !isLine(text) || !isAddress(parsed.Address) {
+	if err != nil || !isLine(text) || !sending.IsAddress(parsed.Address) {
 		return "", invalid("malformed address")
 	}
 	return parsed.Address, nil

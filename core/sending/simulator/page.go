@@ -3,6 +3,8 @@ package simulator
 import (
 	"context"
 	"database/sql"
+
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // listing names a paged list, such as the templates of an organization, and the token of
@@ -19,7 +21,7 @@ func (l listing) scope() string { return l.name + " " + l.orgID }
 // statement reads one row more than a page has, to detect a next page; take does not get
 // that row.
 func (s *Simulator) page(ctx context.Context, stmt *sql.Stmt, l listing, take func(*sql.Rows) (int64, error), more ...any) (string, error) {
-	after, err := decodePageToken(l.scope(), l.token)
+	after, err := sending.DecodePageToken(l.scope(), l.token)
 	if err != nil {
 		return "", err
 	}
@@ -30,7 +32,7 @@ func (s *Simulator) page(ctx context.Context, stmt *sql.Stmt, l listing, take fu
 	taken, last, next := 0, int64(0), ""
 	err = eachRow(ctx, stmt, func(rows *sql.Rows) error {
 		if taken == s.pageSize {
-			next = encodePageToken(l.scope(), last)
+			next = sending.EncodePageToken(l.scope(), last)
 			return nil
 		}
 		taken++

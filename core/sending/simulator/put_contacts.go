@@ -29,7 +29,7 @@ func (s *Simulator) PutContacts(ctx context.Context, orgID string, contacts []se
 			}
 			put, now := tx.StmtContext(ctx, s.putContact), s.clock()
 			for i, c := range contacts {
-				if refused, ok := errors.AsType[*sending.Failure](checkContact(c, known)); ok {
+				if refused, ok := errors.AsType[*sending.Failure](sending.CheckListed(c, known)); ok {
 					outcomes[i] = refused
 				} else if err := storeContact(ctx, put, orgID, c, now); err != nil {
 					return err

@@ -168,7 +168,7 @@ func (w *change) list(l sending.ContactList, at int64) {
 	changed := int64(0)
 	for _, t := range l.Topics {
 		if w.err == nil {
-			w.err = checkTopic(t)
+			w.err = sending.CheckTopic(t)
 		}
 		changed += w.exec(upsertTopic, w.orgID, t.Name, t.DisplayName, t.Description, string(t.Default))
 	}
@@ -179,7 +179,7 @@ func (w *change) list(l sending.ContactList, at int64) {
 	var topics int
 	if err := w.tx.QueryRowContext(w.ctx, countTopics, w.orgID).Scan(&topics); err != nil {
 		w.err = err
-	} else if topics > maxTopics {
-		w.err = fullError("a contact list has at most 50 topics")
+	} else if topics > sending.MaxTopics {
+		w.err = sending.TooManyTopics()
 	}
 }

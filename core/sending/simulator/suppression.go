@@ -97,7 +97,7 @@ func (w *change) insertSuppressed(entry sending.Suppressed, now time.Time) {
 	switch {
 	case w.err != nil:
 		return
-	case !isAddress(entry.Email):
+	case !sending.IsAddress(entry.Email):
 		w.err = invalid("malformed address")
 		return
 	case entry.Reason != sending.SuppressedByBounce && entry.Reason != sending.SuppressedByComplaint:

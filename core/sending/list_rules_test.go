@@ -1,4 +1,4 @@
-package simulator
+package sending
 
 import (
 	"errors"
@@ -7,40 +7,39 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 func TestPageToken(t *testing.T) {
 	t.Parallel()
 	for _, id := range []int64{1, 2, 255, 256, 1 << 40, math.MaxInt64} {
-		token := encodePageToken("org", id)
-		got, err := decodePageToken("org", token)
+		token := EncodePageToken("org", id)
+		got, err := DecodePageToken("org", token)
 		if err != nil || got != id {
 			t.Errorf("the token of %d gives %d, %v", id, got, err)
 		}
-		if _, err := decodePageToken("other", token); err == nil {
+		if _, err := DecodePageToken("other", token); err == nil {
 			t.Errorf("another organization may use the token of %d", id)
 		}
 	}
 }
 
-// FuzzPageToken checks that decodePageToken fails with Invalid for every token except those
-// that encodePageToken returns.
+// FuzzPageToken checks that DecodePageToken fails with Invalid for every token except those
+// that EncodePageToken returns.
 func FuzzPageToken(f *testing.F) {
-	f.Add("org", encodePageToken("org", 1))
-	f.Add("org", encodePageToken("org", math.MaxInt64))
-	f.Add("org", encodePageToken("org", 7)+"\n")
+	f.Add("org", EncodePageToken("org", 1))
+	f.Add("org", EncodePageToken("org", math.MaxInt64))
+	f.Add("org", EncodePageToken("org", 7)+"\n")
 	f.Add("", "AAAAAAAAAAAAAAAA")
 	f.Add("org", "")
 	f.Fuzz(func(t *testing.T, orgID, token string) {
-		id, err := decodePageToken(orgID, token)
+		id, err := DecodePageToken(orgID, token)
 		if err != nil {
-			if failure, ok := errors.AsType[*sending.Failure](err); !ok || failure.Kind != sending.Invalid {
+			if failure, ok := errors.AsType[*Failure](err); !ok || failure.Kind != Invalid {
 				t.Fatalf("%q is refused with %v", token, err)
 			}
 			return
 		}
-		if token != "" && encodePageToken(orgID, id) != token {
+		if token != "" && EncodePageToken(orgID, id) != token {
 			t.Fatalf("%q is taken for the token of %d", token, id)
 		}
 	})
@@ -48,30 +47,30 @@ func FuzzPageToken(f *testing.F) {
 
 func TestPreferences(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]map[string]sending.Subscription{
+	for text, want := range map[string]map[string]Subscription{
 		"":             {},
-		"+news":        {"news": sending.OptIn},
-		"-a +b -c_d-e": {"a": sending.OptOut, "b": sending.OptIn, "c_d-e": sending.OptOut},
+		"+news":        {"news": OptIn},
+		"-a +b -c_d-e": {"a": OptOut, "b": OptIn, "c_d-e": OptOut},
 	} {
-		got := decodePreferences(text)
+		got := DecodePreferences(text)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 		for range 20 { // the order of maps varies
-			if back := encodePreferences(got); back != text {
+			if back := EncodePreferences(got); back != text {
 				t.Errorf("%q comes back as %q", text, back)
 			}
 		}
 	}
 }
 
-// FuzzPreferences checks that decodePreferences does not panic for any text, such as the
+// FuzzPreferences checks that DecodePreferences does not panic for any text, such as the
 // text of a damaged file.
 func FuzzPreferences(f *testing.F) {
 	f.Add("+news -offers")
 	f.Add("  + -")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := decodePreferences(text); len(got) > strings.Count(text, " ")+1 {
+		if got := DecodePreferences(text); len(got) > strings.Count(text, " ")+1 {
 			t.Fatalf("%q holds %d choices", text, len(got))
 		}
 	})

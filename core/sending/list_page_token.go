@@ -1,4 +1,4 @@
-package simulator
+package sending
 
 import (
 	"crypto/sha256"
@@ -15,16 +15,18 @@ const (
 	tokenDigestBytes = 4
 )
 
-func encodePageToken(orgID string, last int64) string {
+// EncodePageToken returns the token of the page after the row with the id last. orgID may be any
+// text that names the organization and the list.
+func EncodePageToken(orgID string, last int64) string {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, tokenIDBytes+tokenDigestBytes), uint64(last))
 	digest := tokenDigest(orgID, b)
 	return base64.RawURLEncoding.EncodeToString(append(b, digest[:]...))
 }
 
-// decodePageToken returns the id after which a page starts; 0 for "", which means the first
-// page. It fails with Invalid for a token that encodePageToken did not return for the same
+// DecodePageToken returns the id after which a page starts; 0 for "", which means the first
+// page. It fails with Invalid for a token that EncodePageToken did not return for the same
 // orgID.
-func decodePageToken(orgID, token string) (int64, error) {
+func DecodePageToken(orgID, token string) (int64, error) {
 	if token == "" {
 		return 0, nil
 	}

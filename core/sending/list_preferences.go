@@ -1,19 +1,18 @@
-package simulator
+package sending
 
 import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // A contact's preferences are stored as words separated by spaces, sorted by topic name:
 // "+news -offers". A plus sign is an opt-in, a minus sign an opt-out. The same choices are
 // always stored as the same text. Decoding copies no strings, so reading a contact is fast.
-// Topic names have no spaces (see checkTopic).
+// Topic names have no spaces (see CheckTopic).
 
-func encodePreferences(preferences map[string]sending.Subscription) string {
+// EncodePreferences returns the stored form of topic choices. Equal choices have equal forms.
+func EncodePreferences(preferences map[string]Subscription) string {
 	if len(preferences) == 0 {
 		return ""
 	}
@@ -23,7 +22,7 @@ func encodePreferences(preferences map[string]sending.Subscription) string {
 			b.WriteByte(' ')
 		}
 		sign := byte('+')
-		if preferences[topic] == sending.OptOut {
+		if preferences[topic] == OptOut {
 			sign = '-'
 		}
 		b.WriteByte(sign)
@@ -32,20 +31,20 @@ func encodePreferences(preferences map[string]sending.Subscription) string {
 	return b.String()
 }
 
-// decodePreferences returns the topic choices in a stored text, by topic name. It never
+// DecodePreferences returns the topic choices in a stored text, by topic name. It never
 // returns nil.
-func decodePreferences(text string) map[string]sending.Subscription {
+func DecodePreferences(text string) map[string]Subscription {
 	if text == "" {
-		return map[string]sending.Subscription{}
+		return map[string]Subscription{}
 	}
-	preferences := make(map[string]sending.Subscription, strings.Count(text, " ")+1)
+	preferences := make(map[string]Subscription, strings.Count(text, " ")+1)
 	for word := range strings.SplitSeq(text, " ") {
 		if word == "" {
 			continue
 		}
-		choice := sending.OptIn
+		choice := OptIn
 		if word[0] == '-' {
-			choice = sending.OptOut
+			choice = OptOut
 		}
 		preferences[word[1:]] = choice
 	}
