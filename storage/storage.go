@@ -37,6 +37,7 @@ import (
 	broadcaststore "github.com/mailhelm/mailhelm/storage/broadcasts"
 	bundlestore "github.com/mailhelm/mailhelm/storage/bundles"
 	"github.com/mailhelm/mailhelm/storage/channels"
+	consentstore "github.com/mailhelm/mailhelm/storage/consent"
 	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	domainauthstore "github.com/mailhelm/mailhelm/storage/domainauth"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -274,6 +275,10 @@ func (db *DB) Channels() channels.Store { return channels.New(db.DB) }
 func (db *DB) Connections(sealer sending.Sealer) sendingstore.ConnectionStore {
 	return sendingstore.NewConnectionStore(db.DB, sealer)
 }
+
+// Consent returns the store of the contact lists of organizations that send through an SMTP
+// server.
+func (db *DB) Consent() consentstore.Store { return consentstore.New(db.DB, nil) }
 
 // MailBuckets returns the store of the buckets with received mail. It encrypts their secrets
 // with sealer.

@@ -22,6 +22,7 @@ var bounds = map[string]string{
 	"one row for each thing that people or applications create": `activity_properties api_keys asset_contents assets attributes blocked_clients broadcast_tags broadcasts
 		clients git_adoptions git_connections handover_caps inbox_tokens lists mail_buckets receiving_addresses receiving_domains segments send_approvals send_policies site_keys tags
 		template_tags template_versions templates webhook_endpoints workflow_caps workflow_sends workflow_versions workflows git_proposals production_requests`,
+	"the contact list of an account that is an SMTP server":      `consent_contacts consent_lists consent_topics`,
 	"a copy of what the sending account has":                     `channels connections contact_lists identities topics tracking_domains`,
 	"one row for each organization or setting":                   `handover_stops inbox_orgs mail_settings retention sites_off undeliverable_rules orgs handover_rates receiving_routes sending_syncs sync_results attribute_passes`,
 	"one row for each domain, and figures of a job that deletes": `domainauth_daily domainauth_domains domainauth_events domainauth_findings domainauth_monthly domainauth_records domainauth_reporter_days domainauth_reporters domainauth_reports domainauth_rows domainauth_sources domainauth_totals`,

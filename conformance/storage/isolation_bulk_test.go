@@ -40,7 +40,7 @@ func (o ownedObjects) bulkState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	notes, err := db.TopicSync().AccountNotes(ctx, o.org, later(9), 10)
 	must(t, err)
-	return []any{job, chunk, items, open, pending, notes}
+	return append(o.consentState(t, db), job, chunk, items, open, pending, notes)
 }
 
 func bulkCalls(o ownedObjects, org string) map[string]storeCall {

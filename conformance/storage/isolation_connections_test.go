@@ -6,10 +6,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownConnection connects the organization to a sending account.
+// ownConnection connects the organization to a sending account, with a contact list.
 func (o *ownedObjects) ownConnection(t *testing.T, db *storage.DB) {
 	t.Helper()
 	must(t, db.Connections(masterKey(t, 1)).SaveConnection(t.Context(), newConnection(o.org)))
+	o.ownConsent(t, db)
 }
 
 func connectionCalls(org string) map[string]storeCall {

@@ -228,7 +228,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), siteCalls(o, org), retentionCalls(org), bundleCalls(o, org), gitCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org), assetCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), consentCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), siteCalls(o, org), retentionCalls(org), bundleCalls(o, org), gitCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org), assetCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -249,7 +249,7 @@ func audienceCalls(o ownedObjects, org string) map[string]storeCall {
 		"ContactByID": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().ContactByID(t.Context(), org, o.contact.ID)
 		},
-		"Contacts": func(t *testing.T, db *storage.DB) (any, error) {
+		"contacts.Store.Contacts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().Contacts(t.Context(), org, contacts.ContactFilter{Topic: "news", Limit: 10})
 		},
 		"UpdateContact": func(t *testing.T, db *storage.DB) (any, error) {
@@ -422,7 +422,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
 	reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
 	reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),
-	reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[templates.ManagedStore](), reflect.TypeFor[sending.AccessRequests](),
+	reflect.TypeFor[sending.Connections](), consentStore, reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[templates.ManagedStore](), reflect.TypeFor[sending.AccessRequests](),
 	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.PropertyStore](), reflect.TypeFor[activities.Purger](),
 	reflect.TypeFor[segments.Store](), reflect.TypeFor[segments.MemberStore](), reflect.TypeFor[segments.SubjectStore](), reflect.TypeFor[segments.ChangeStore](),
 	reflect.TypeFor[broadcasts.Store](), reflect.TypeFor[broadcasts.OpenStore](), reflect.TypeFor[broadcasts.AudienceStore](), reflect.TypeFor[testsends.Store](),

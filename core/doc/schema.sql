@@ -335,6 +335,38 @@ CREATE TABLE connections (
 	UNIQUE (ingest_path)
 );
 
+CREATE TABLE consent_contacts (
+	org_id bytetext NOT NULL,
+	email_key bytetext NOT NULL,
+	email text NOT NULL,
+	unsubscribe_all boolean NOT NULL,
+	preferences bytetext NOT NULL,
+	position bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, email_key)
+);
+
+CREATE INDEX consent_contacts_in_order ON consent_contacts (org_id, position);
+
+CREATE TABLE consent_lists (
+	org_id bytetext PRIMARY KEY,
+	name text NOT NULL,
+	description text NOT NULL,
+	updated_at bigint NOT NULL,
+	next_position bigint NOT NULL DEFAULT 1,
+	moved bytetext NOT NULL DEFAULT ''
+);
+
+CREATE TABLE consent_topics (
+	org_id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	display_name text NOT NULL,
+	description text NOT NULL,
+	default_subscription bytetext NOT NULL,
+	position bigint NOT NULL,
+	PRIMARY KEY (org_id, name)
+);
+
 CREATE TABLE contact_lists (
 	org_id bytetext PRIMARY KEY,
 	name text NOT NULL,

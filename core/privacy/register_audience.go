@@ -31,6 +31,16 @@ func audience() []Table {
 			Data: []Column{{Name: "contact_id", Holds: "id of the contact"}, {Name: "key", Holds: "key that the sender of the activity chose"}}, Other: "org_id activity_id expires_at", Kept: "24 hours",
 		},
 		{
+			Name: "consent_contacts", Of: Recipient, Title: "Consent, for an account that is an SMTP server", Find: []Match{{"email_key", ByKey}}, Erase: Delete,
+			Data: []Column{
+				{Name: "email", Holds: "address"},
+				{Name: "email_key", Holds: "address"},
+				{Name: "unsubscribe_all", Holds: "opt-out"},
+				{Name: "preferences", Holds: "topics"},
+			},
+			Other: "org_id position updated_at", Kept: "until the contact is erased; an archived contact only with an opt-out",
+		},
+		{
 			Name: "contact_pushes", Of: Recipient, Title: "Consent on its way to the sending account", Find: []Match{{"contact_id", ByContact}}, Erase: Delete,
 			Data: []Column{{Name: "contact_id", Holds: "id of the contact"}, {Name: "said", Holds: "consent"}}, Other: "org_id queued_at attempts next_at", Kept: "until the account has it",
 		},

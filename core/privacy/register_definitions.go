@@ -18,6 +18,8 @@ func definitions() []Table {
 		{Name: "channels", Other: "org_id id name slug account present tracking_domain suppression_policy created_at updated_at"},
 		{Name: "clients", Other: "org_id id client_id name environment secret_hash scopes created_at revoked_at redirect_uris refresh_days kind document_read_at"},
 		{Name: "connections", Other: "org_id provider account_id region endpoint access_key_id secret role_arn external_id topic_arn identities max_24_hour_send max_send_rate may_reach_private template_version ingest_path ingest_key_hash created_at updated_at"},
+		{Name: "consent_lists", Other: "org_id name description updated_at next_position moved"},
+		{Name: "consent_topics", Other: "org_id name display_name description default_subscription position"},
 		{Name: "contact_lists", Other: "org_id name description last_synced_at created_at updated_at"},
 		{Name: "domainauth_daily", Other: "org_id domain_id day source none_both none_dkim none_spf none_fail none_relayed quarantine_both quarantine_dkim quarantine_spf quarantine_fail quarantine_relayed reject_both reject_dkim reject_spf reject_fail reject_relayed"},
 		{Name: "domainauth_domains", Other: "org_id id domain token snapshot measured_at measure_at requested_at refresh_at refreshed_at last_report_at acknowledgement created_at"},
