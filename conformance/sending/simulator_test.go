@@ -19,9 +19,13 @@ func TestSimulator(t *testing.T) {
 // engine is a simulated account that stores its data in a file of the test.
 type engine struct {
 	*simulator.Simulator
-	path  string
-	ticks atomic.Int64
+	path string
+	ticks
 }
+
+// ticks is a clock that is one second later at each call. So a test always detects a write that
+// sets a new time where it must keep the old one.
+type ticks struct{ n atomic.Int64 }
 
 func newEngine(t *testing.T) *engine {
 	t.Helper()
@@ -30,10 +34,8 @@ func newEngine(t *testing.T) *engine {
 	return e
 }
 
-// clock returns a time that is one second later at each call. So a test always detects a
-// write that sets a new time where it must keep the old one.
-func (e *engine) clock() time.Time {
-	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(e.ticks.Add(1)) * time.Second)
+func (c *ticks) clock() time.Time {
+	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(c.n.Add(1)) * time.Second)
 }
 
 func (e *engine) open(t *testing.T) {

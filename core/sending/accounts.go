@@ -201,16 +201,21 @@ func (a *Accounts) evict() {
 }
 
 // lookFailure returns the *Failure for a connection that could not be read, or an account that
-// could not be prepared: that of the account, or TimedOut if ctx has ended, else Refused.
+// could not be prepared: that of the account, TimedOut if ctx has ended, Throttled if the database
+// is away or overloaded, else Refused.
 func lookFailure(ctx context.Context, err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
 	kind := Refused
+	var wait time.Duration
+	if own := databaseError(err); own != nil {
+		kind, wait = Throttled, own.RetryAfter
+	}
 	if ctx.Err() != nil {
 		kind = TimedOut
 	}
-	return &Failure{Kind: kind, Err: fmt.Errorf("connection of the account: %w", err)}
+	return &Failure{Kind: kind, RetryAfter: wait, Err: fmt.Errorf("connection of the account: %w", err)}
 }
 
 // Probe checks that the organization's account can be reached, if the account implements

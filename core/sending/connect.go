@@ -23,11 +23,10 @@ type Connecting struct {
 	Clock       core.Clock
 	// Record adds an entry to the organization's audit log.
 	Record func(ctx context.Context, orgID, action string, detail map[string]any) error
-	// KeepList creates the organization's contact list in the embedded simulator if the
-	// organization has none. The contacts of simulated accounts and SMTP servers are in this
-	// list. Connect calls KeepList before it stores the connection of such an account. If
+	// KeepList creates the organization's contact list if it has none: for a simulated account in
+	// the embedded simulator, for an SMTP server in the database. Connect calls KeepList before it stores the connection of such an account. If
 	// KeepList is nil, Connect skips this step.
-	KeepList func(ctx context.Context, orgID string) error
+	KeepList func(ctx context.Context, orgID string, provider Provider) error
 	// Follow enqueues the jobs that copy the account's data, such as topics and templates,
 	// to Mailhelm's database. It takes part in the transaction that stores the connection.
 	// If it is nil, the jobs copy the data at their next periodic run.
@@ -83,7 +82,7 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 		return Connection{}, err
 	}
 	if n.Provider != SES && c.KeepList != nil {
-		if err := c.KeepList(ctx, n.OrgID); err != nil {
+		if err := c.KeepList(ctx, n.OrgID, n.Provider); err != nil {
 			return Connection{}, fmt.Errorf("contact list of the account: %w", err)
 		}
 	}

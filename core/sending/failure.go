@@ -120,10 +120,16 @@ const defaultRetryAfter = 5 * time.Second
 // does not send the message or does not support the operation. For other errors it returns
 // upstream_unavailable, with status 504 if the outcome is unknown, else with status 503.
 //
+// If the database is away or overloaded, from which the connection and the consent of SMTP
+// accounts are read, it returns the error of the database, as every other call does.
+//
 // The text of the cause appears only in the log. For nil it returns nil.
 func Unavailable(err error) error {
 	if err == nil {
 		return nil
+	}
+	if own := databaseError(err); own != nil {
+		return own
 	}
 	e := &core.Error{
 		Code: core.CodeUpstreamUnavailable, RetryAfter: defaultRetryAfter, Err: err,
@@ -149,6 +155,16 @@ func Unavailable(err error) error {
 		e.Message = "The connected sending account did not answer in time; whether the call took effect is unknown."
 	}
 	return e
+}
+
+// databaseError returns the error in err that says that the database is away or overloaded, or
+// nil.
+func databaseError(err error) *core.Error {
+	e, ok := errors.AsType[*core.Error](err)
+	if ok && (e.Code == core.CodeTemporarilyUnavailable || e.Code == core.CodeOverloaded) {
+		return e
+	}
+	return nil
 }
 
 // requestError returns the API error for a kind of failure that would occur again if the

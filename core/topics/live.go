@@ -121,10 +121,9 @@ func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bo
 }
 
 // Unavailable converts an error of the account to the error for API callers. The result is
-// core.CodeConflict with instructions if a retry would not help: no account is connected,
-// the account does not let Mailhelm create a contact list, or this server lacks the lists
-// that Mailhelm keeps for accounts without them. sending.Unavailable converts
-// all other errors. nil stays nil.
+// core.CodeConflict with instructions if a retry would not help: no account is connected, or
+// the account does not let Mailhelm create a contact list. sending.Unavailable converts all
+// other errors. nil stays nil.
 func Unavailable(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	var refused *core.Error
@@ -132,9 +131,6 @@ func Unavailable(err error) error {
 	case ok && f.Kind == sending.NotConnected:
 		refused = core.Conflict("No sending account is connected to this organization, so there is no contact list to write to.",
 			"Connect a sending account with `mailhelm admin account connect` or in the dashboard under Sending account, then repeat the call.")
-	case ok && IsWithoutList(err) && f.Kind == sending.NotFound: // a list that Mailhelm keeps
-		refused = core.Conflict("This server does not have the contact list of this organization.",
-			"Ask the operator: the file `sending-account.db` is missing in the data folder, or this server has another data folder than the others.")
 	case ok && IsWithoutList(err) && (f.Kind == sending.Unsupported || f.Kind == sending.Invalid):
 		refused = core.Conflict("The connected sending account has no contact list and does not let Mailhelm create one.",
 			"Allow the action `ses:CreateContactList` to Mailhelm's key or role, or run "+

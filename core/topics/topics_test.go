@@ -2,10 +2,7 @@ package topics_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +13,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/core/sending/smtp"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -296,25 +292,5 @@ func TestChangedTopicsCallOnRedefine(t *testing.T) {
 	w.SyncLater(t)
 	if diff := cmp.Diff([]topics.Redefinition{{Gone: []string{"offers"}, Turned: []string{"news"}}}, notified); diff != "" {
 		t.Errorf("by syncs (-want +told):\n%s", diff)
-	}
-}
-
-// TestMissingFileOfListsIsNamed writes to the list of an SMTP account whose lists are in a file
-// without the organization, as on a server with another data folder. The refusal must name the file.
-func TestMissingFileOfListsIsNamed(t *testing.T) {
-	t.Parallel()
-	kept, err := simulator.Open(filepath.Join(t.TempDir(), "sending-account.db"), simulator.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer kept.Close() //nolint:errcheck // nothing is written
-	account := smtp.New(smtp.Config{Consent: kept, Server: func(context.Context, string) (smtp.Server, error) {
-		return smtp.Server{Connection: sending.Connection{Provider: sending.SMTP, Endpoint: "127.0.0.1:1"}}, nil
-	}})
-	live := topics.NewLive(account, core.SystemClock, slog.New(slog.DiscardHandler))
-	err = topics.Unavailable(live.WriteToList(t.Context(), core.NewID(), func(bool) error { return &sending.Failure{Kind: sending.NotFound} }))
-	problem, ok := errors.AsType[*core.Error](err)
-	if !ok || problem.Code != core.CodeConflict || !strings.Contains(problem.Next, "`sending-account.db`") || strings.Contains(problem.Next, "ses:") {
-		t.Errorf("refused with %v", err)
 	}
 }

@@ -27,12 +27,12 @@ type Adapters struct {
 
 // NewAdapters returns the adapters for Amazon SES and for SMTP servers. Accounts of one
 // provider share network connections. It returns an error if cfg.MailServerNetworks has an
-// invalid network. An SMTP server has no contact list, so the simulator in the parameter
-// embedded stores the lists of SMTP accounts.
+// invalid network. An SMTP server has no contact list, so lists has the lists of SMTP accounts;
+// see [NewConsent].
 //
 // An Amazon connection with a role but no access key uses the installation's own key, from
 // the AWS_* variables. Nothing else uses that key.
-func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, error) {
+func NewAdapters(cfg config.Config, lists smtp.Consent) (Adapters, error) {
 	networks, err := cfg.MailNetworks()
 	if err != nil {
 		return Adapters{}, err
@@ -41,7 +41,7 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 	if amazon == nil {
 		amazon = ses.NewHTTPClient()
 	}
-	servers := smtp.New(smtp.Config{Consent: embedded, Clock: cfg.Clock, Networks: networks})
+	servers := smtp.New(smtp.Config{Consent: lists, Clock: cfg.Clock, Networks: networks})
 	return Adapters{Servers: servers, Open: map[sending.Provider]sending.Open{
 		sending.SES: ses.Open(ses.Config{
 			Credentials: ses.Credentials{
@@ -58,8 +58,7 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 func (a Adapters) Close() error { return a.Servers.Close() }
 
 // KeepList creates a contact list for an organization in the simulated account, unless one
-// exists. It may be repeated. An organization that sends through an SMTP server needs this
-// list, because an SMTP server cannot store consent.
+// exists. It may be repeated.
 func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) error {
 	_, err := embedded.ContactList(ctx, orgID)
 	if !sending.IsAbsent(err) {
@@ -68,20 +67,14 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 	return embedded.Seed(ctx, orgID, simulator.Setup{List: &sending.ContactList{Name: "contacts"}})
 }
 
-// Prepare returns the function that a server on PostgreSQL calls before the first use of an
-// account; see [sending.AccountsConfig]. It creates the simulated account of an organization,
-// unless it exists. `mailhelm admin` may run on another machine or as another user, so it cannot
-// create the account in the data folder of the server. On SQLite it can, and Prepare returns nil.
-//
-// It creates no contact list of an organization that sends through an SMTP server: several servers
-// would each have a list without the consent in the others.
-func Prepare(cfg config.Config, embedded *simulator.Simulator) func(ctx context.Context, orgID string, provider sending.Provider) error {
-	if cfg.DatabaseURL == "" {
-		return nil
-	}
+// Prepare returns the function that a server calls before the first use of an account; see
+// [sending.AccountsConfig]. It does the same as [Consent.Prepare]. On PostgreSQL it also creates the simulated account of an organization, unless it exists. `mailhelm
+// admin` may run on another machine or as another user, so it cannot create the account in the data
+// folder of the server. On SQLite it can.
+func Prepare(cfg config.Config, embedded *simulator.Simulator, lists Consent) func(ctx context.Context, orgID string, provider sending.Provider) error {
 	return func(ctx context.Context, orgID string, provider sending.Provider) error {
-		if provider != sending.Simulated {
-			return nil
+		if provider != sending.Simulated || cfg.DatabaseURL == "" {
+			return lists.Prepare(ctx, orgID, provider)
 		}
 		_, err := embedded.Overview(ctx, orgID)
 		if sending.IsAbsent(err) {

@@ -83,14 +83,18 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 		connections := s.DB.Connections(master)
 		return do(ctx, accountSession{s, org, connections, sending.Connecting{
 			Connections: connections, Transactor: s.DB, Clock: s.Config.Clock, Record: s.Record,
-			KeepList: func(ctx context.Context, orgID string) error { return keepList(ctx, s, orgID) },
-			Follow:   accounts.SyncAccount(queue),
+			KeepList: func(ctx context.Context, orgID string, provider sending.Provider) error {
+				if provider == sending.SMTP {
+					return s.DB.Consent().EnsureContactList(ctx, orgID)
+				}
+				return keepList(ctx, s, orgID)
+			},
+			Follow: accounts.SyncAccount(queue),
 		}})
 	})
 }
 
-// keepList creates the contact list of an account whose provider stores none, such as an
-// SMTP server; see [accounts.KeepList]. It opens the simulated account only for this call,
+// keepList creates the contact list of a simulated account; see [accounts.KeepList]. It opens the simulated account only for this call,
 // because most commands do not need it.
 func keepList(ctx context.Context, s *installation.Session, orgID string) error {
 	if err := os.MkdirAll(s.Config.DataDir, 0o700); err != nil { // on PostgreSQL, org create makes none

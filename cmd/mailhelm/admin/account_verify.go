@@ -62,12 +62,13 @@ func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]se
 	if err != nil {
 		return nil, sending.Overview{}, err
 	}
-	adapters, err := accounts.NewAdapters(s.Config, embedded)
+	lists := accounts.NewConsent(s.DB.DB, embedded, s.Config.Log)
+	adapters, err := accounts.NewAdapters(s.Config, lists)
 	if err != nil {
 		return nil, sending.Overview{}, errors.Join(err, embedded.Close())
 	}
 	accounts := sending.NewAccounts(sending.AccountsConfig{
-		Connections: s.connections, Otherwise: embedded, Open: adapters.Open, Clock: s.Config.Clock,
+		Connections: s.connections, Otherwise: embedded, Open: adapters.Open, Prepare: lists.Prepare, Clock: s.Config.Clock,
 	})
 	findings, overview := sending.Examine(ctx, accounts, c)
 	return findings, overview, errors.Join(ctx.Err(), adapters.Close(), embedded.Close())

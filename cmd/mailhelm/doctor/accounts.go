@@ -44,12 +44,21 @@ func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 
 // askAccounts asks the account of each organization. The error is one of this machine.
 func (e *examination) askAccounts(ctx context.Context, name string, db *storage.DB, embedded *simulator.Simulator, master signing.MasterKey) error {
-	adapters, err := accounts.NewAdapters(e.cfg, embedded)
+	lists := accounts.NewConsent(db.DB, embedded, nil)
+	adapters, err := accounts.NewAdapters(e.cfg, lists)
 	if err != nil {
 		return err
 	}
 	defer adapters.Close() //nolint:errcheck // nothing was sent
 	all := sending.NewAccounts(sending.AccountsConfig{Connections: db.Connections(master), Otherwise: embedded, Open: adapters.Open, Clock: e.cfg.Clock})
+	unmoved, err := lists.Unmoved(ctx, db.Connections(master))
+	if err != nil {
+		return err
+	}
+	for _, id := range unmoved {
+		e.add(name, Warn, fmt.Sprintf("organization %s: the contact list of its SMTP account is still in %s", id, e.cfg.AccountFile()),
+			"Start the server once; it moves the list into the database. If it is running, its log says why it did not.")
+	}
 	orgs, err := db.Orgs().OrgIDs(ctx)
 	if err != nil {
 		return err

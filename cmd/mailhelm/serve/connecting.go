@@ -16,8 +16,13 @@ import (
 func newConnecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
 	return sending.Connecting{
 		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,
-		KeepList: func(ctx context.Context, orgID string) error { return accounts.KeepList(ctx, s.account, orgID) },
-		Follow:   accounts.SyncAccount(s.queue),
+		KeepList: func(ctx context.Context, orgID string, provider sending.Provider) error {
+			if provider == sending.SMTP {
+				return s.db.Consent().EnsureContactList(ctx, orgID)
+			}
+			return accounts.KeepList(ctx, s.account, orgID)
+		},
+		Follow: accounts.SyncAccount(s.queue),
 		Forget: func(orgID string) {
 			s.accounts.Forget(orgID)
 			domains.Account.Forget(orgID)

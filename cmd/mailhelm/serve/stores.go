@@ -151,11 +151,15 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	})
 	s.erased = persons.Erased(s.db.Privacy(), func() (signing.MasterKey, error) { return master, nil })
 	s.connections = s.db.Connections(master)
-	if s.adapters, err = accounts.NewAdapters(cfg, s.account); err != nil {
+	lists := accounts.NewConsent(s.db.DB, s.account, cfg.Log)
+	if s.adapters, err = accounts.NewAdapters(cfg, lists); err != nil {
+		return err
+	}
+	if err := lists.MoveAll(ctx, s.connections); err != nil {
 		return err
 	}
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
-		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Prepare: accounts.Prepare(cfg, s.account), Clock: cfg.Clock,
+		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Prepare: accounts.Prepare(cfg, s.account, lists), Clock: cfg.Clock,
 	})
 	s.hooks = webhooks.NewObserver(s.db.Webhooks(), cfg.Clock)
 	s.usage = usage.NewCounter(s.db.Usage(), cfg.Log)

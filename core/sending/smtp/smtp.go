@@ -32,7 +32,7 @@ type Server struct {
 }
 
 // Consent stores contact lists and consent, because SMTP servers do not. Its methods fail
-// with a *sending.Failure. The simulator implements it.
+// with a *sending.Failure. storage/consent implements it.
 type Consent interface {
 	ContactList(ctx context.Context, orgID string) (sending.ContactList, error)
 	EnsureContactList(ctx context.Context, orgID string) error

@@ -90,7 +90,8 @@ func (t places) open(p *cli.Program, do func(context.Context, *installation.Sess
 			return err
 		}
 		defer func() { err = errors.Join(err, embedded.Close()) }()
-		adapters, err := accounts.NewAdapters(cfg, embedded)
+		lists := accounts.NewConsent(s.DB.DB, embedded, cfg.Log)
+		adapters, err := accounts.NewAdapters(cfg, lists)
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (t places) open(p *cli.Program, do func(context.Context, *installation.Sess
 			return err
 		}
 		defer stores.Close()
-		account := sending.NewAccounts(sending.AccountsConfig{Connections: s.DB.Connections(master), Otherwise: embedded, Open: adapters.Open, Clock: cfg.Clock})
+		account := sending.NewAccounts(sending.AccountsConfig{Connections: s.DB.Connections(master), Otherwise: embedded, Open: adapters.Open, Prepare: lists.Prepare, Clock: cfg.Clock})
 		erased := persons.Erased(s.DB.Privacy(), func() (signing.MasterKey, error) { return master, nil })
 		found, err := persons.New(privacy.Config{
 			Store: s.DB.Privacy(), Account: account, Runs: workflows.NewTimerStore(s.DB.DB), Audit: s.DB.Audit(), Transactor: s.DB, Clock: cfg.Clock,
