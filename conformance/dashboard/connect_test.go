@@ -155,7 +155,7 @@ func TestConnectingAServer(t *testing.T) {
 		}
 		boss.wants(boss.submit(page, accountPage+"/verify", unchanged), "failed", "cannot be reached", "operator of this installation has to allow servers")
 		boss.wants(boss.open(connectPage), "me@example.org", `value="2000"`)
-		if list, err := p.Simulator.ContactList(t.Context(), p.OrgID); err != nil || list.Name == "" {
+		if list, err := p.DB.Consent().ContactList(t.Context(), p.OrgID); err != nil || list.Name == "" {
 			t.Errorf("beside the server there is %+v, %v", list, err)
 		}
 		form := boss.form(boss.open(connectPage), connectPage)
