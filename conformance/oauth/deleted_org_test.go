@@ -59,7 +59,9 @@ func TestDeletedOrganizationIsRefused(t *testing.T) {
 		s.p.Clock.Advance(core.DeletionWait)
 		nothing := func(context.Context, string) error { return nil }
 		eraser := closing.Eraser{Store: orgs.Store, Orgs: s.p.DB.Orgs(), Objects: nothing, Account: nothing, Clock: s.p.Clock.Now, Log: slog.New(slog.DiscardHandler)}
-		s.must(eraser.Erase(t.Context(), s.p.OrgID))
+		if err := eraser.Erase(t.Context(), s.p.OrgID); !core.IsNotFound(err) { // the job of the server may be first
+			s.must(err)
+		}
 		s.p.Site.Changed(t.Context())
 		ours.check("after the erasing", http.StatusUnauthorized)
 		ours.checkEvents("after the erasing", http.StatusUnauthorized)
