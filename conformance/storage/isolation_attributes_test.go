@@ -21,6 +21,9 @@ func attributeCalls(o ownedObjects, org string) map[string]storeCall {
 		"Attribute": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Attributes().Attribute(t.Context(), org, owners(t, db).ID)
 		},
+		"AttributesNamed": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Attributes().AttributesNamed(t.Context(), org, []string{owners(t, db).Name})
+		},
 		"UpdateAttribute": func(t *testing.T, db *storage.DB) (any, error) {
 			stolen := owners(t, db)
 			stolen.Name, stolen.Type = "stolen", attributes.Number

@@ -13,6 +13,8 @@ import (
 type Store interface {
 	// Attributes returns all registered attributes, sorted by name.
 	Attributes(ctx context.Context, orgID string) ([]Attribute, error)
+	// AttributesNamed returns those attributes that have one of the names, in any order.
+	AttributesNamed(ctx context.Context, orgID string, names []string) ([]Attribute, error)
 	// AttributePage returns one page of attributes, newest first, ordered by creation time
 	// and id.
 	AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]Attribute, error)

@@ -2,8 +2,11 @@ package contacts
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/lists"
 )
 
@@ -35,20 +38,34 @@ func (wr writer) prepare(
 // caller may write back what it read.
 func (wr writer) checkPlan(ctx context.Context, org string, p *Plan) error {
 	if len(p.Attributes) > 0 {
-		r, err := wr.readRegistry(ctx, org)
-		if err != nil {
-			return err
-		}
-		coerced, err := r.Coerce(p.Attributes, nil)
-		if err != nil {
-			if held, _, errFind := p.find(ctx, wr.Store, org); errFind == nil && held != nil {
-				coerced, err = r.Coerce(p.Attributes, held.Attributes)
-			}
-		}
+		coerced, err := wr.coerce(ctx, org, p)
 		if err != nil {
 			return err
 		}
 		p.Attributes = coerced
 	}
 	return wr.consents().checkTopics(ctx, org, p.Topics)
+}
+
+// coerce converts the plan's attribute values to the defined types; see checkPlan. It reads only
+// the definitions that the plan names, unless a value is refused: the refusal suggests others.
+func (wr writer) coerce(ctx context.Context, org string, p *Plan) (map[string]any, error) {
+	named, err := wr.Attributes.AttributesNamed(ctx, org, slices.Collect(maps.Keys(p.Attributes)))
+	if err != nil {
+		return nil, err
+	}
+	if coerced, err := attributes.NewRegistry(named).Coerce(p.Attributes, nil); err == nil {
+		return coerced, nil
+	}
+	r, err := wr.readRegistry(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	coerced, err := r.Coerce(p.Attributes, nil)
+	if err != nil {
+		if held, _, errFind := p.find(ctx, wr.Store, org); errFind == nil && held != nil {
+			coerced, err = r.Coerce(p.Attributes, held.Attributes)
+		}
+	}
+	return coerced, err
 }

@@ -47,6 +47,8 @@ type AttributeReader interface {
 	// Attributes returns the definitions of all attributes of the organization, in order of
 	// their names.
 	Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error)
+	// AttributesNamed returns those of the definitions that have one of the names, in any order.
+	AttributesNamed(ctx context.Context, orgID string, names []string) ([]attributes.Attribute, error)
 }
 
 // AccountList is the sending account's contact list.

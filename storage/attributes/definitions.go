@@ -24,8 +24,7 @@ var (
 	insertAttribute = engine.Register("insert attribute", `
 		INSERT INTO attributes (org_id, `+slots.AttributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
-	// allAttributes selects all attribute definitions of an organization. It runs for every
-	// write of a contact, because attribute values are validated against the definitions.
+	// allAttributes selects all attribute definitions of an organization.
 	allAttributes = engine.RegisterPoint("attributes", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
 	// attributesPage selects a page of attributes after the cursor, newest first, through
@@ -35,6 +34,11 @@ var (
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
 	attributeByID = engine.RegisterPoint("attribute by id", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
+	// attributesNamed selects the attributes with the names in the JSON array $2. It runs for
+	// every write of a contact, because values are validated against the definitions.
+	attributesNamed = engine.RegisterPoint("attributes of names", `
+		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1
+		AND name IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 	countAttributes = engine.RegisterPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
 	// updateAttribute changes an attribute. The column slot names the attribute's column of
 	// contact_slots. If the type changes, the caller passes "" as the slot, because the
@@ -49,6 +53,14 @@ var (
 
 func (s Store) Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error) {
 	return list(ctx, s.db, allAttributes, orgID)
+}
+
+func (s Store) AttributesNamed(ctx context.Context, orgID string, names []string) ([]attributes.Attribute, error) {
+	parameter, err := engine.JSONParameter(names)
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, s.db, attributesNamed, orgID, parameter)
 }
 
 func (s Store) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]attributes.Attribute, error) {

@@ -2,6 +2,7 @@ package contacts
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -189,6 +190,14 @@ func ShowAttributes(ctx context.Context, db *engine.DB, orgID string, all ...*co
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {
 		return nil
+	}
+	if len(all) == 1 && db.InTransaction(ctx) {
+		// Bulk writes read all definitions anyway.
+		r, err := slots.InForceFor(ctx, db, orgID, maps.Keys(all[0].Attributes))
+		if err == nil {
+			all[0].Attributes, all[0].Hidden = attributes.Show(all[0].Attributes, r.Exceptions)
+		}
+		return err
 	}
 	exceptions, err := slots.Exceptions(ctx, db, orgID)
 	for _, c := range all {

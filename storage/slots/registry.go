@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
@@ -69,8 +72,18 @@ var (
 	registryOf = engine.RegisterPoint("registry", `
 		SELECT `+AttributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1
 		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', FALSE, TRUE FROM attribute_leftovers WHERE org_id = $1`)
+	// registryNamed is registryOf for the names in the JSON array $2. It also selects the
+	// attributes to which former names among them lead.
+	registryNamed = engine.RegisterPoint("registry of names", `
+		SELECT `+AttributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1 AND name IN (`+namesSQL+`)
+		UNION SELECT `+AttributeColumns+`, FALSE FROM attributes WHERE org_id = $1 AND id IN (
+			SELECT attribute_id FROM attribute_leftovers WHERE org_id = $1 AND name IN (`+namesSQL+`))
+		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', FALSE, TRUE FROM attribute_leftovers
+			WHERE org_id = $1 AND name IN (`+namesSQL+`)`)
 	attributeExceptions = engine.RegisterPoint("attribute exceptions", ExceptionsSQL)
 )
+
+const namesSQL = `SELECT j.atom FROM json_each(CAST($2 AS text)) AS j`
 
 // ExceptionsSQL selects the attribute names under which stored values may differ from what
 // reads show; see [attributes.Exception]. $1 is the organization. Most organizations have
@@ -83,7 +96,7 @@ const ExceptionsSQL = `
 
 // Registry has the attribute definitions of an organization, prepared for writes of
 // contacts: by name, with the former names of renamed attributes, and with the attribute
-// exceptions.
+// exceptions. It has all definitions, or those that concern some names.
 type Registry struct {
 	Rows       []AttributeRow
 	Attributes map[string]attributes.Attribute // by name
@@ -101,7 +114,7 @@ func (r *Registry) Settle(values map[string]any) (map[string]any, bool) {
 // returns the values as a map and as JSON. Every write of a contact must call
 // SettleAndEncode before it writes, and [Write] after it has written, in one transaction.
 func SettleAndEncode(ctx context.Context, db *engine.DB, orgID string, values map[string]any) (map[string]any, string, error) {
-	r, err := InForce(ctx, db, orgID)
+	r, err := InForceFor(ctx, db, orgID, maps.Keys(values))
 	if err != nil {
 		return nil, "", err
 	}
@@ -110,32 +123,69 @@ func SettleAndEncode(ctx context.Context, db *engine.DB, orgID string, values ma
 	return settled, encoded, err
 }
 
+// knownRegistry has the attribute definitions that a transaction has read: all if isWhole is
+// true, otherwise those that concern the names.
+type knownRegistry struct {
+	*Registry
+	isWhole bool
+	names   map[string]bool
+}
+
 // knownRegistries holds the attribute definitions that a transaction has read, by
 // organization.
-var knownRegistries engine.TxMemory[map[string]*Registry]
+var knownRegistries engine.TxMemory[map[string]knownRegistry]
 
 // InForce returns the attribute definitions of the organization, and takes the shared lock
 // that keeps them unchanged until the transaction ends. It reads them once in each
 // transaction.
 func InForce(ctx context.Context, db *engine.DB, orgID string) (*Registry, error) {
-	known := knownRegistries.Of(ctx, db)
-	if r := (*known)[orgID]; r != nil {
-		return r, nil
-	}
-	if db.Dialect() == engine.PostgreSQL {
+	return inForce(ctx, db, orgID, func(known knownRegistry) (knownRegistry, error) {
+		if known.isWhole {
+			return known, nil
+		}
+		r, err := ReadRegistry(ctx, db, orgID)
+		return knownRegistry{r, true, nil}, err
+	})
+}
+
+// InForceFor is InForce for values with these names. The result has only the definitions that
+// concern the names, so that a write of one contact does not read hundreds of others.
+func InForceFor(ctx context.Context, db *engine.DB, orgID string, names iter.Seq[string]) (*Registry, error) {
+	return inForce(ctx, db, orgID, func(known knownRegistry) (knownRegistry, error) {
+		wanted := maps.Clone(known.names)
+		for name := range names {
+			if wanted == nil {
+				wanted = map[string]bool{}
+			}
+			wanted[name] = true
+		}
+		if known.isWhole || known.Registry != nil && len(wanted) == len(known.names) {
+			return known, nil
+		}
+		r, err := readNamed(ctx, db, orgID, slices.Collect(maps.Keys(wanted)))
+		return knownRegistry{r, false, wanted}, err
+	})
+}
+
+// inForce calls read with the definitions that the transaction has read of the organization,
+// and returns the result, which later calls get. Before the first call it takes the shared lock.
+func inForce(ctx context.Context, db *engine.DB, orgID string, read func(knownRegistry) (knownRegistry, error)) (*Registry, error) {
+	all := knownRegistries.Of(ctx, db)
+	known, locked := (*all)[orgID]
+	if !locked && db.Dialect() == engine.PostgreSQL {
 		if _, err := engine.Values[int](ctx, db, shareRegistry, orgID); err != nil {
 			return nil, err
 		}
 	}
-	r, err := ReadRegistry(ctx, db, orgID)
+	known, err := read(known)
 	if err != nil {
 		return nil, err
 	}
-	if *known == nil {
-		*known = map[string]*Registry{}
+	if *all == nil {
+		*all = map[string]knownRegistry{}
 	}
-	(*known)[orgID] = r
-	return r, nil
+	(*all)[orgID] = known
+	return known.Registry, nil
 }
 
 // HoldRegistry returns the attribute definitions, and takes the exclusive lock that blocks
@@ -164,16 +214,38 @@ func ReadRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, 
 	if err != nil {
 		return nil, err
 	}
+	return registryFrom(rows)
+}
+
+// readNamed returns the definitions that concern values with the names.
+func readNamed(ctx context.Context, db *engine.DB, orgID string, names []string) (*Registry, error) {
+	if len(names) == 0 {
+		return registryFrom(nil)
+	}
+	parameter, err := engine.JSONParameter(names)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.List[registryRow](ctx, db, registryNamed, orgID, parameter)
+	if err != nil {
+		return nil, err
+	}
+	return registryFrom(rows)
+}
+
+// registryFrom returns the registry that the rows define.
+func registryFrom(rows []registryRow) (*Registry, error) {
 	r := &Registry{Attributes: make(map[string]attributes.Attribute, len(rows)), moved: map[string]string{}}
 	nameOf := make(map[string]string, len(rows))
 	for _, row := range rows {
 		if row.LeftBehind {
 			continue
 		}
-		r.Rows = append(r.Rows, row.AttributeRow)
-		if r.Attributes[row.Name], err = row.Attribute(); err != nil {
+		attribute, err := row.Attribute()
+		if err != nil {
 			return nil, err
 		}
+		r.Rows, r.Attributes[row.Name] = append(r.Rows, row.AttributeRow), attribute
 		nameOf[row.ID] = row.Name
 	}
 	for _, row := range rows {

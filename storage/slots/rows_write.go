@@ -3,6 +3,7 @@ package slots
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -68,7 +69,7 @@ type Contact struct {
 // Write sets the columns of contact_slots to the attribute values of contacts, and deletes
 // the rows of archived contacts. It must run in the transaction that writes the contacts.
 func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) error {
-	r, err := InForce(ctx, db, orgID)
+	r, err := definitionsOf(ctx, db, orgID, all)
 	if err != nil {
 		return err
 	}
@@ -90,6 +91,14 @@ func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) erro
 		return nil
 	}
 	return engine.ExecRows(ctx, db, putSlots, orgID, put)
+}
+
+// definitionsOf returns the definitions that the values of the contacts need.
+func definitionsOf(ctx context.Context, db *engine.DB, orgID string, all []Contact) (*Registry, error) {
+	if len(all) == 1 {
+		return InForceFor(ctx, db, orgID, maps.Keys(all[0].Attributes))
+	}
+	return InForce(ctx, db, orgID)
 }
 
 // row returns the row of contact_slots for a contact, as a JSON object for putSlots. It
