@@ -16,7 +16,7 @@ import (
 // changes one of 1,000 contacts.
 func BenchmarkUpsertInALargeOrganization(b *testing.B) {
 	p := product.Start(b, product.Options{})
-	define(b, p, p.Org, 500, 1000, 200)
+	define(b, p, p.Org, 492, 990, 190) // the demo has some already
 	define(b, p, p.Other, 1, 0, 0)
 	compare(b, target{"large", upsert(p, p.Org)}, target{"small", upsert(p, p.Other)})
 }
@@ -45,8 +45,8 @@ func define(b *testing.B, p *product.Product, org product.Org, attributes, lists
 		b.Fatal(err)
 	}
 	answer := p.Send(b, product.Request{Method: http.MethodPost, URL: p.BaseURL + "/v1/import?dry_run=false", Bearer: org.Live.APIKey, Body: string(body)})
-	if answer.Status != http.StatusOK || strings.Contains(answer.Body, `"errors":[{`) {
-		b.Fatalf("%d %.2000s", answer.Status, answer.Body)
+	if answer.Status != http.StatusOK || !strings.Contains(answer.Body, `"applied":true`) {
+		b.Fatalf("%d %s", answer.Status, answer.Body[max(0, len(answer.Body)-500):])
 	}
 }
 
