@@ -42,7 +42,7 @@ func (s *Server) passToSDK(w http.ResponseWriter, r *http.Request, x *exchange) 
 		wire.Ask(&jsonrpc.Request{ID: id, Method: x.message.Method, Params: x.message.RawParams})
 	} else {
 		called.Go(func() {
-			wire.Answer(s.protocol.answerCall(ctx, id, &mcp.CallToolRequest{Session: session, Params: x.call}))
+			wire.Answer(s.protocol.callTool(ctx, id, &mcp.CallToolRequest{Session: session, Params: x.call}))
 		})
 	}
 	x.stream.w = w
@@ -59,10 +59,10 @@ func (s *Server) passToSDK(w http.ResponseWriter, r *http.Request, x *exchange) 
 	}
 }
 
-// answerCall passes a tool call directly to the SDK's method handlers and returns the
+// callTool passes a tool call directly to the SDK's method handlers and returns the
 // response. The SDK's message reader is not used, because it would decode the parameters
 // two or three more times.
-func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
+func (p *protocol) callTool(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
 	answer := &jsonrpc.Response{ID: id}
 	result, err := p.methods(ctx, rpc.MethodCallTool, call)
 	if err != nil {

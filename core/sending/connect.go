@@ -24,8 +24,8 @@ type Connecting struct {
 	// Record adds an entry to the organization's audit log.
 	Record func(ctx context.Context, orgID, action string, detail map[string]any) error
 	// KeepList creates the organization's contact list if it has none: for a simulated account in
-	// the embedded simulator, for an SMTP server in the database. Connect calls KeepList before it stores the connection of such an account. If
-	// KeepList is nil, Connect skips this step.
+	// the embedded simulator, for an SMTP server in the database. Connect calls KeepList before it
+	// stores the connection of such an account. If KeepList is nil, Connect skips this step.
 	KeepList func(ctx context.Context, orgID string, provider Provider) error
 	// Follow enqueues the jobs that copy the account's data, such as topics and templates,
 	// to Mailhelm's database. It takes part in the transaction that stores the connection.

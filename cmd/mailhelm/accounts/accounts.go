@@ -68,9 +68,10 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 }
 
 // Prepare returns the function that a server calls before the first use of an account; see
-// [sending.AccountsConfig]. It does the same as [Consent.Prepare]. On PostgreSQL it also creates the simulated account of an organization, unless it exists. `mailhelm
-// admin` may run on another machine or as another user, so it cannot create the account in the data
-// folder of the server. On SQLite it can.
+// [sending.AccountsConfig]. It does the same as [Consent.Prepare]. On PostgreSQL it also creates
+// the simulated account of an organization, unless it exists. `mailhelm admin` may run on another
+// machine or as another user, so it cannot create the account in the data folder of the server. On
+// SQLite it can.
 func Prepare(cfg config.Config, embedded *simulator.Simulator, lists Consent) func(ctx context.Context, orgID string, provider sending.Provider) error {
 	return func(ctx context.Context, orgID string, provider sending.Provider) error {
 		if provider != sending.Simulated || cfg.DatabaseURL == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/sealed"
 )
@@ -180,16 +181,13 @@ func add(counts, again []sealed.Count) int64 {
 	return sum
 }
 
-// wait waits for the duration d or the end of ctx.
+// wait waits for the duration d or the end of ctx. It then returns the cause of the end, such as
+// the signal.
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if core.Sleep(ctx, d) != nil {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // unreadable returns how many values open with no known key, and the first column with one.
