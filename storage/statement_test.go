@@ -122,7 +122,7 @@ var withoutOrg = map[string]bool{
 	"warn about passwords": true, "last warning about passwords": true, "purge warnings about passwords": true,
 	"insert passkey ceremony": true, "take passkey ceremony": true, "purge passkey ceremonies": true,
 	"set org settings": true, "hold members": true, "invitation by hash": true, "hold user": true,
-	"connection by ingest path": true, "hold connection": true, "hold mail buckets": true,
+	"connection by ingest path": true, "organizations by provider": true, "hold connection": true, "hold mail buckets": true,
 	"hold contact upload files":             true,
 	"webhook endpoints with due deliveries": true, "open broadcasts": true,
 	"organizations with touched contacts": true, "open sends of workflows": true, "busy workflows": true,

@@ -10,7 +10,17 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-var noteMoved = engine.Register("note moved consent", `UPDATE consent_lists SET moved = $1 WHERE org_id = $2`)
+var (
+	noteMoved = engine.Register("note moved consent", `UPDATE consent_lists SET moved = $1 WHERE org_id = $2`)
+	// organizationsByProvider selects organizations by the provider of their accounts. It reads all
+	// connections, once when a server starts.
+	organizationsByProvider = engine.Register("organizations by provider", `SELECT org_id FROM connections WHERE provider = $1`)
+)
+
+// Organizations returns the ids of all organizations that send through an SMTP server.
+func (s Store) Organizations(ctx context.Context) ([]string, error) {
+	return engine.Values[string](ctx, s.db, organizationsByProvider, string(sending.SMTP))
+}
 
 // Moved is a contact list that was kept elsewhere.
 type Moved struct {

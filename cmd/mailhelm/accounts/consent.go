@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -106,8 +107,8 @@ func hashList(list simulator.HandedOver) (string, int, error) {
 // MoveAll moves the contact lists of all organizations that send through an SMTP server; see
 // [Consent.Move]. Call it when a server starts. A list that cannot be moved stays in the file and
 // is logged; [Prepare] then refuses the account until the list was moved.
-func (c Consent) MoveAll(ctx context.Context, connections sending.Connections) error {
-	unmoved, err := c.Unmoved(ctx, connections)
+func (c Consent) MoveAll(ctx context.Context) error {
+	unmoved, err := c.Unmoved(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,17 +122,18 @@ func (c Consent) MoveAll(ctx context.Context, connections sending.Connections) e
 
 // Unmoved returns the organizations that send through an SMTP server and whose contact lists are
 // in the file of simulated accounts.
-func (c Consent) Unmoved(ctx context.Context, connections sending.Connections) ([]string, error) {
+func (c Consent) Unmoved(ctx context.Context) ([]string, error) {
 	owners, err := c.embedded.ListOwners(ctx)
+	if err != nil || len(owners) == 0 {
+		return nil, err
+	}
+	served, err := c.Organizations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var unmoved []string
-	for _, orgID := range owners {
-		// A connection that cannot be read is none here; calls of the account report the reason.
-		if connection, err := connections.Connection(ctx, orgID); err == nil && connection.Provider == sending.SMTP {
-			unmoved = append(unmoved, orgID)
-		}
-	}
-	return unmoved, nil
+	slices.Sort(served)
+	return slices.DeleteFunc(owners, func(orgID string) bool {
+		_, found := slices.BinarySearch(served, orgID)
+		return !found
+	}), nil
 }

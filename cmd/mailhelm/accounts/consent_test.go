@@ -99,7 +99,7 @@ func TestListsOfFilesMoveOnce(t *testing.T) {
 		m.connect(t, orgID)
 		m.keep(t, orgID, optedOut, stopped)
 		m.keep(t, simulated, sending.Contact{Email: "stays@example.com"})
-		if unmoved, err := m.Unmoved(t.Context(), m.connections); err != nil || len(unmoved) != 1 || unmoved[0] != orgID {
+		if unmoved, err := m.Unmoved(t.Context()); err != nil || len(unmoved) != 1 || unmoved[0] != orgID {
 			t.Errorf("lists to move: %v, %v", unmoved, err)
 		}
 		var processes sync.WaitGroup
@@ -107,7 +107,7 @@ func TestListsOfFilesMoveOnce(t *testing.T) {
 			processes.Go(func() {
 				other, err := simulator.Open(m.cfg.AccountFile(), simulator.Options{})
 				if err == nil {
-					err = errors.Join(NewConsent(db.DB, other, nil).MoveAll(t.Context(), m.connections), other.Close())
+					err = errors.Join(NewConsent(db.DB, other, nil).MoveAll(t.Context()), other.Close())
 				}
 				if err != nil {
 					t.Error(err)

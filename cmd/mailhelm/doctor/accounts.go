@@ -51,7 +51,7 @@ func (e *examination) askAccounts(ctx context.Context, name string, db *storage.
 	}
 	defer adapters.Close() //nolint:errcheck // nothing was sent
 	all := sending.NewAccounts(sending.AccountsConfig{Connections: db.Connections(master), Otherwise: embedded, Open: adapters.Open, Clock: e.cfg.Clock})
-	unmoved, err := lists.Unmoved(ctx, db.Connections(master))
+	unmoved, err := lists.Unmoved(ctx)
 	if err != nil {
 		return err
 	}

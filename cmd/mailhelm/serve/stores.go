@@ -155,7 +155,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.adapters, err = accounts.NewAdapters(cfg, lists); err != nil {
 		return err
 	}
-	if err := lists.MoveAll(ctx, s.connections); err != nil {
+	if err := lists.MoveAll(ctx); err != nil {
 		return err
 	}
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
