@@ -23,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/inbox"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/migrate"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/orgs"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/ready"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/usage"
@@ -39,6 +40,7 @@ type commands struct {
 	Demo         demo.Command                 `cmd:"" help:"Try everything with invented data on this machine."`
 	Serve        serve.Command                `cmd:"" help:"Run the service."`
 	Admin        administration               `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
+	Org          orgs.Commands                `cmd:"" help:"Move an organization to another installation."`
 	Ingest       importing.Events             `cmd:"" help:"Import events about sent mail from a file."`
 	Import       importing.Command            `cmd:"" help:"Import contacts from a file."`
 	Bundle       bundle.Command               `cmd:"" help:"Keep the definitions of an organization in a folder: check, plan, apply and export them."`

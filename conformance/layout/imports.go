@@ -278,6 +278,7 @@ var commandFamilies = []string{"admin", "bundle", "connecting", "demo", "dmarcre
 // purpose. None of them uses a network protocol, a database or an SDK. The rule does not
 // apply to adapters, the subfolders of a domain.
 var coreModules = map[string]string{
+	"filippo.io/age":                        "the encryption of archives",
 	"golang.org/x/sync/semaphore":           "a limit for the memory of messages that are processed",
 	"github.com/go-json-experiment/json":    "strict JSON and its canonical form",
 	"github.com/google/uuid":                "identifiers",

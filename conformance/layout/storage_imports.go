@@ -13,7 +13,9 @@ var storageShared = map[string]string{
 // storageEdges lists the allowed imports between the domain packages in storage, each with
 // its reason. The first package of a pair may import the second.
 var storageEdges = map[[2]string]string{
-	{"storage/bulk", "storage/contacts"}: "a bulk write writes the records and choices of contacts, many at once",
+	{"storage/bulk", "storage/contacts"}:   "a bulk write writes the records and choices of contacts, many at once",
+	{"storage/orgmove", "storage/closing"}: "what moves is the tables that are erased, and an interrupted import is erased like a deleted organization",
+	{"storage/orgmove", "storage/sealed"}:  "sealed values are opened for an archive and sealed again",
 }
 
 // engineCore lists the packages of core that storage/engine and storage/schema may import,

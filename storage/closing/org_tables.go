@@ -164,3 +164,17 @@ func registerOrgTables(tables []orgTable) []orgTable {
 func prefixed(columns string) string {
 	return "one." + strings.ReplaceAll(columns, ", ", ", one.")
 }
+
+// OrgTable is a table with rows of organizations. Key are the columns of its primary key other than
+// org_id, separated by commas; "" for a table with one row for each organization.
+type OrgTable struct{ Name, Key string }
+
+// OrgTables returns all tables with the column org_id. A table that refers to another one stands
+// before it.
+func OrgTables() []OrgTable {
+	all := make([]OrgTable, len(orgTables))
+	for i, t := range orgTables {
+		all[i] = OrgTable{t.name, t.key}
+	}
+	return all
+}

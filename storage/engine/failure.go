@@ -43,6 +43,16 @@ func retryable(err error) bool {
 	return false
 }
 
+// IsRefusedRow reports whether a write failed because of its values: a unique index has them
+// already, a row that they refer to is missing, or a column cannot have them.
+func IsRefusedRow(err error) bool {
+	if e, ok := errors.AsType[*modernc.Error](err); ok {
+		return e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+	}
+	class := sqlState(err)
+	return strings.HasPrefix(class, "23") || strings.HasPrefix(class, "22")
+}
+
 // cause converts the error of a failed database call for the caller. If ctx has ended, it
 // returns the cause of ctx, because each database reports that differently.
 //

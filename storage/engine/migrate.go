@@ -104,6 +104,10 @@ func (db *DB) MissingMigrations(ctx context.Context) (int, error) {
 	return missing, err
 }
 
+// SchemaVersion returns the number of the last migration that the database has, or -1 if it cannot
+// be read.
+func (db *DB) SchemaVersion(ctx context.Context) int64 { return db.schemaVersion(ctx) }
+
 // schemaVersion returns the version of the last migration that the database has. It returns
 // -1 if the version table does not exist or the query fails. Migrate then tries to migrate,
 // which returns an error if the database has failed.

@@ -117,6 +117,15 @@ func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead}
 }
 
+// readOnly returns the options for a transaction that only reads, in one snapshot. Connections for
+// reads on SQLite cannot write anyway, and each transaction is a snapshot there.
+func (db *DB) readOnly() *sql.TxOptions {
+	if db.dialect == SQLite {
+		return nil
+	}
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
 // Retry runs f, and runs it again if it failed because of a concurrent transaction, up to
 // maxAttempts times. It also repeats f once if the connection was lost before f changed
 // anything, because a restart of the database closes all connections. Inside a transaction

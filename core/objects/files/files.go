@@ -194,10 +194,18 @@ func (f *Files) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	return f.open(key)
 }
 
-// open opens the object with a valid key. It fails with not_found if there is none.
+// open opens the object with a valid key. It fails with not_found if there is none. An object of an
+// organization that moved here from another installation has a file of its own, also if its key
+// names a pack of that installation: Put stored it so.
 func (f *Files) open(key string) (io.ReadSeekCloser, error) {
 	if stored, l, ok := located(key); ok {
-		return f.openPacked(objects.OrgOf(key), stored, l)
+		found, err := f.openPacked(objects.OrgOf(key), stored, l)
+		if err == nil {
+			return found, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	place := placeOf(key)
 	file, err := os.Open(f.path(place.org, place.shard, place.name))
@@ -240,7 +248,7 @@ func (f *Files) Delete(ctx context.Context, keys ...string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := f.deletePacked(at.org, at.name, keys); err != nil {
+		if err := f.deletePacked(ctx, at.org, at.name, keys); err != nil {
 			return err
 		}
 	}

@@ -394,3 +394,31 @@ func BenchmarkAdd(b *testing.B) {
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 }
+
+// TestMovedObjectsKeepTheirKeys checks that an object whose key names a pack of another installation
+// is stored, found, listed and deleted as one with a file of its own.
+func TestMovedObjectsKeepTheirKeys(t *testing.T) {
+	t.Parallel()
+	from, to := newPacking(t), newPacking(t)
+	to.org = from.org
+	key := from.add(t, "a message")
+	store := to.Of(to.org)
+	if err := store.Put(t.Context(), key, strings.NewReader("a message"), 9, ""); err != nil {
+		t.Fatal(err)
+	}
+	if content, ok := objectstest.Content(t, store, key); !ok || content != "a message" {
+		t.Errorf("content %q", content)
+	}
+	listed, _, err := store.List(t.Context(), to.org, time.Now().Add(time.Hour), "", 10)
+	if err != nil || len(listed) != 1 || listed[0] != key {
+		t.Errorf("listed %v, %v", listed, err)
+	}
+	for range 2 {
+		if err := store.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Open(t.Context(), key); !core.IsNotFound(err) {
+		t.Errorf("after the deletion: %v", err)
+	}
+}

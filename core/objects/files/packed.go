@@ -83,11 +83,12 @@ type packed struct {
 	io.Closer
 }
 
-// openPacked opens an object in a pack. It fails with not_found if there is none.
+// openPacked opens an object in a pack. It fails with fs.ErrNotExist if there is no such pack, and
+// with not_found if the pack has no such object.
 func (f *Files) openPacked(orgID, stored string, l locator) (*packed, error) {
 	p, err := openPack(f.path(orgID, packsFolder, l.pack), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, f.missing()
+		return nil, err
 	}
 	if err != nil {
 		return nil, unavailable("open", err)
@@ -103,14 +104,12 @@ func (f *Files) openPacked(orgID, stored string, l locator) (*packed, error) {
 	return &packed{io.NewSectionReader(p, l.offset+r.contentAt(), r.size), p}, nil
 }
 
-// deletePacked deletes objects of one organization in one pack, durably.
-func (f *Files) deletePacked(orgID, pack string, keys []string) error {
+// deletePacked deletes objects of one organization in one pack, durably. If the pack does not exist,
+// they may have files of their own; see open.
+func (f *Files) deletePacked(ctx context.Context, orgID, pack string, keys []string) error {
 	p, err := openPack(f.path(orgID, packsFolder, pack), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = f.missing(); core.IsNotFound(err) {
-			return nil
-		}
-		return err
+		return f.deleteFiles(ctx, keys)
 	}
 	if err != nil {
 		return unavailable("delete", err)

@@ -55,6 +55,7 @@ var actionWords = map[string]string{
 	"org.deleted":                  "Organization deleted",
 	"org.restored":                 "Organization restored",
 	"org.exported":                 "Organization exported",
+	"org.imported":                 "Organization imported from another installation",
 	"org.limit_set":                "Limit of calls set",
 	"org.mail_settings_updated":    "Mail settings changed",
 	"org.mail_storage_updated":     "Mail storage changed",
