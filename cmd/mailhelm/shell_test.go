@@ -44,6 +44,9 @@ func shellOn(t *testing.T, database storage.Config) shell {
 	if database.URL != "" {
 		s.where = append(s.where, "--database-url", database.URL)
 	}
+	if database.DirectURL != "" {
+		s.where = append(s.where, "--database-direct-url", database.DirectURL)
+	}
 	return s
 }
 

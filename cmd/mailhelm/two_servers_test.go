@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -35,7 +37,14 @@ type pair struct {
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	p := &pair{shell: newShell(t, true)}
+	return startPair(newShell(t, true))
+}
+
+// startPair starts two servers on the database of a shell.
+func startPair(on shell) *pair {
+	t := on.t
+	t.Helper()
+	p := &pair{shell: on}
 	p.does("org", "create", "acme")
 	client := p.does("client", "create", "acme", "--name", "Agent", "--scopes", "all")
 	key := p.does("key", "create", "acme", "--name", "CI", "--scopes", "all")
@@ -146,7 +155,88 @@ func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 // them before their cache entries expire.
 func TestARevocationReachesASecondServer(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	newPair(t).revoke()
+}
+
+// TestTwoServersBehindPgBouncer does the same, and creates a contact, with PgBouncer between the
+// processes and PostgreSQL. It has the configuration that the documentation shows, with two
+// connections to PostgreSQL. Two servers and the commands have 34 to PgBouncer.
+func TestTwoServersBehindPgBouncer(t *testing.T) {
+	t.Parallel()
+	direct := storagetest.PostgresURL(t)
+	database := storage.Config{Dir: filepath.Join(storagetest.Folder(t), "data"), DirectURL: direct}
+	database.URL = documentedPgBouncer(t, direct)
+	p := startPair(shellOn(t, database))
+	if made, err := p.create(0, "first@example.com", "first"); err != nil || made.status != http.StatusCreated {
+		t.Errorf("a contact: %v %+v", err, made)
+	}
+	p.revoke()
+	if report := p.mustDoctor(); report["database pooler"] != "warn" { // jit is on
+		t.Errorf("doctor: %v", report)
+	}
+}
+
+// documentedPgBouncer starts PgBouncer with the configuration of the documentation, for the
+// database with the address direct. It returns the address through PgBouncer.
+func documentedPgBouncer(t *testing.T, direct string) string {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("..", "..", "rest", "docs", "guides", "proxies", "pgbouncer.ini"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users := filepath.Join(storagetest.Folder(t), "userlist.txt")
+	if err := os.WriteFile(users, []byte(`"postgres" "password-of-pgbouncer"`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bouncer := storagetest.PgBouncer(t, direct, storagetest.PgBouncerConfig{Text: func(port, postgres string) string {
+		text := string(source)
+		for _, change := range [][2]string{
+			{"host=10.0.0.20 port=5432 dbname=mailhelm", "host=" + postgres + " dbname=" + strings.TrimPrefix(target.Path, "/")},
+			{"listen_addr = 10.0.0.20", "listen_addr = 127.0.0.1"},
+			{"6432", port},
+			{"/etc/pgbouncer/userlist.txt", users},
+			{"default_pool_size = 30", "default_pool_size = 2"},
+		} {
+			if !strings.Contains(text, change[0]) {
+				t.Fatalf("the documented configuration has no %q", change[0])
+			}
+			text = strings.Replace(text, change[0], change[1], 1)
+		}
+		return text
+	}})
+	address, err := url.Parse(bouncer.URL(direct))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.User, address.Path = url.UserPassword("postgres", "password-of-pgbouncer"), "/mailhelm"
+	return address.String()
+}
+
+// mustDoctor returns the status of each check of `mailhelm doctor` on the installation.
+func (p *pair) mustDoctor() map[string]string {
+	p.t.Helper()
+	r := runWith(p.t, nil, append([]string{"doctor", "--json"}, p.where...)...)
+	var report struct {
+		Checks []struct{ Name, Status string }
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+		p.t.Fatalf("%v: %s%s", err, r.stdout, r.stderr)
+	}
+	all := map[string]string{}
+	for _, c := range report.Checks {
+		all[c.Name] = c.Status
+	}
+	return all
+}
+
+// revoke revokes three tokens and an API key, each of which the second server must then refuse.
+func (p *pair) revoke() {
+	t := p.t
+	t.Helper()
 	for round := range 3 {
 		token := tokenFrom(t, p.public, p.public["client_id"], p.public["client_secret"], p.public["base_url"])
 		p.refusedAtOnce(fmt.Sprintf("token %d", round), token, func() {

@@ -102,6 +102,10 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seedResult {
 	case opts.Postgres:
 		cfg.DatabaseURL = demoTemplate.postgres.URL(t)
 	}
+	if cfg.DatabaseURL != "" && storagetest.PgBouncerForAll() {
+		cfg.DatabaseDirectURL = cfg.DatabaseURL
+		cfg.DatabaseURL = storagetest.PgBouncer(t, cfg.DatabaseDirectURL, storagetest.PgBouncerConfig{}).URL(cfg.DatabaseDirectURL)
+	}
 	return demoTemplate.seedResult
 }
 

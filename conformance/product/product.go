@@ -1,6 +1,7 @@
 package product
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -127,7 +128,7 @@ func Start(t testing.TB, opts Options) *Product {
 		}
 	}
 	p := &Product{
-		Mailbox: mailbox, config: cfg, database: cfg.DatabaseURL,
+		Mailbox: mailbox, config: cfg, database: cmp.Or(cfg.DatabaseDirectURL, cfg.DatabaseURL),
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
 		DataDir: cfg.DataDir, Clock: clock, HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}

@@ -58,7 +58,7 @@ func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) 
 		return err
 	}
 	defer pass.leave()
-	if !db.hashes(c) {
+	if !db.hashes(c) && !p.transactional {
 		return db.eachRow(ctx, p.sql, c, each)
 	}
 	// enable_nestloop is set in a transaction, so that the setting ends with the query.
@@ -67,6 +67,9 @@ func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) 
 		return unbegun{err}
 	}
 	defer func() { _ = tx.Rollback() }() // there is nothing to commit
+	if !db.hashes(c) {
+		return db.eachRow(ctx, tx, c, each)
+	}
 	return joinHashing(ctx, tx, func() error { return db.eachRow(ctx, tx, c, each) })
 }
 

@@ -17,12 +17,17 @@ import (
 type Config struct {
 	// URL is a PostgreSQL connection URL, postgres://user:password@host/name.
 	URL string
+	// DirectURL is the URL of the same database without a pooler, if URL is that of a pooler
+	// that keeps no sessions, such as PgBouncer with pool_mode=transaction. "" means that
+	// connections to URL are sessions. With it, no statement is prepared, and LISTEN and
+	// migrations use connections to DirectURL. Open fails if it leads to another database.
+	DirectURL string
 	// Dir is the folder of the SQLite file mailhelm.db. Open creates it if it is missing,
 	// readable only by its owner.
 	Dir string
 	// MaxConns is the largest number of connections to PostgreSQL. Zero means 16; the
-	// minimum is 4. Token checks, expensive reads and jobs have reserved shares of them. One
-	// additional connection listens for changes of credentials. SQLite ignores MaxConns.
+	// minimum is 4. Token checks, expensive reads and jobs have reserved shares of them. Each
+	// call of [DB.Listen] uses an additional connection. SQLite ignores MaxConns.
 	MaxConns int
 	// SQLiteReaders is the number of connections for reads of callers on SQLite. Zero means 6.
 	// PostgreSQL ignores it.
@@ -51,9 +56,13 @@ type Config struct {
 // all of them use the same connection pools.
 type DB struct {
 	dialect Dialect
-	name    string // PostgreSQL connection string, which contains the password; never log it
-	write   *pool
-	read    *pool // on PostgreSQL the same pool as write
+	// name is the PostgreSQL connection string for sessions. It contains the password; never log
+	// it.
+	name string
+	// pooled is true if the pools lead to a pooler without sessions; see Config.DirectURL.
+	pooled bool
+	write  *pool
+	read   *pool // on PostgreSQL the same pool as write
 	// expensive is the pool for expensive reads. Its number of connections is the number of
 	// expensive reads that may run at once.
 	expensive *pool
@@ -79,6 +88,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	if c.URL != "" {
 		return openPostgres(ctx, c)
+	}
+	if c.DirectURL != "" {
+		return nil, DirectError{errors.New("storage: a direct URL is given without a database URL")}
 	}
 	if c.Dir == "" {
 		return nil, errors.New("storage: neither a database URL nor a data folder is given")

@@ -34,7 +34,8 @@ type Listener interface {
 }
 
 // Listen passes the messages of a PostgreSQL NOTIFY channel to l until ctx ends. Any
-// process may send messages. It uses one connection of its own. On SQLite it returns at
+// process may send messages. It uses one connection of its own, to
+// [Config.DirectURL] if that is set. On SQLite it returns at
 // once, because only one server process uses the database.
 func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 	if db.dialect == SQLite {

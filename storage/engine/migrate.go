@@ -121,7 +121,7 @@ func (db *DB) schemaVersion(ctx context.Context) int64 {
 }
 
 func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration, to int64) error {
-	dialect := goose.DialectSQLite3
+	dialect, writer := goose.DialectSQLite3, db.Writer()
 	options := []goose.ProviderOption{
 		goose.WithTableName(versionTable),
 		goose.WithDisableGlobalRegistry(true),
@@ -135,8 +135,14 @@ func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration, to int64)
 			return err
 		}
 		options = append(options, goose.WithSessionLocker(locker))
+		if db.pooled { // goose keeps its lock in a session
+			if writer, err = openDirect(db.name); err != nil {
+				return err
+			}
+			defer func() { _ = writer.Close() }() // goose reports the errors
+		}
 	}
-	provider, err := goose.NewProvider(dialect, db.Writer(), nil, options...)
+	provider, err := goose.NewProvider(dialect, writer, nil, options...)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,13 @@ type pool struct {
 	gate    *gate
 	// unprepared is true for pools that send every statement as text: the pools for
 	// expensive reads and for jobs. PostgreSQL then plans each read with the actual values
-	// of its parameters. The planning costs little compared with an expensive read.
+	// of its parameters. The planning costs little compared with an expensive read. Behind a
+	// pooler without sessions all pools are unprepared.
 	unprepared bool
+	// transactional is true if each read runs in a transaction of its own, because its
+	// settings cannot be those of the connection: the pool for expensive reads behind a pooler
+	// without sessions.
+	transactional bool
 	// idle is the largest number of unused connections that stay open.
 	idle int
 

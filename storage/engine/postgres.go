@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -20,15 +21,16 @@ const (
 	// withoutJIT keeps PostgreSQL from compiling statements with a high estimated cost to
 	// machine code. For a predicate with many terms the compilation takes seconds, ten times
 	// as long as the statement.
-	withoutJIT = "SET jit = off"
+	withoutJIT = "jit = off"
 	// withLimit sets a statement timeout of 20 s, after which PostgreSQL cancels the
 	// statement. It is longer than the time limit of every read, so usually the program
 	// cancels first.
-	withLimit = "SET statement_timeout = '20s'"
+	withLimit = "statement_timeout = '20s'"
 )
 
-// openPostgres opens the database at c.URL. A connection pooler between this process and
-// PostgreSQL must preserve sessions, because statements are prepared on each connection.
+// openPostgres opens the database at c.URL. Without c.DirectURL, a connection pooler between
+// this process and PostgreSQL must preserve sessions, because statements are prepared on each
+// connection.
 func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	name, err := postgresName(c.URL)
 	if err != nil {
@@ -38,24 +40,42 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, errors.New("storage: the PostgreSQL driver cannot parse the database URL")
 	}
+	pooled, direct := c.DirectURL != "", name
+	if pooled {
+		if direct, err = postgresName(c.DirectURL); err != nil {
+			return nil, DirectError{err}
+		}
+	}
+	with := func(settings ...string) driver.Connector {
+		if pooled {
+			return transactional{connector, "SET LOCAL " + strings.Join(settings, "; SET LOCAL ")}
+		}
+		return withSettings{connector, "SET " + strings.Join(settings, "; SET ")}
+	}
 	n := divide(cmp.Or(c.MaxConns, postgresConns))
-	plain := withSettings{connector, withoutJIT}
-	shared := postgresPool(plain, n.calls+n.vital)
+	shared := postgresPool(with(withoutJIT), n.calls+n.vital)
 	if err := shared.sql.PingContext(ctx); err != nil {
 		_ = shared.close()
 		return nil, refusedError(err, hostOf(name))
 	}
+	if pooled {
+		if err := checkDirect(ctx, direct, shared.sql); err != nil {
+			return nil, errors.Join(err, shared.close())
+		}
+	}
 	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
-	expensive := postgresPool(withSettings{connector, withoutJIT + ";" + withLimit}, n.expensive)
+	shared.unprepared = pooled
+	expensive := postgresPool(with(withoutJIT, withLimit), n.expensive)
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
+	expensive.transactional = pooled
 	// River, the job library, uses connections of this pool directly. So the number of jobs
 	// that may use the pool at once is one lower than its number of connections, and a
 	// connection is free for River. A pool with one connection still admits one job.
-	background := postgresPool(plain, n.background)
+	background := postgresPool(with(withoutJIT), n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	shared.name, expensive.name, background.name = "main", "expensive", "jobs"
 	return &DB{
-		dialect: PostgreSQL, name: name, clock: c.Clock, logger: c.Logger,
+		dialect: PostgreSQL, name: direct, pooled: pooled, clock: c.Clock, logger: c.Logger,
 		write: shared, read: shared, expensive: expensive, background: background,
 	}, nil
 }

@@ -32,6 +32,8 @@ func refusalHint(err error, host string) string {
 	switch state := sqlState(err); {
 	case errors.Is(err, pq.ErrSSLNotSupported):
 		return "this server has no TLS: turn it on there, or add sslmode=disable to the query of the database URL if the network between is trusted"
+	case strings.Contains(err.Error(), "unsupported startup parameter"):
+		return "leave this parameter out of the query of the database URL, or add it to ignore_startup_parameters of PgBouncer"
 	case state == "28000" && strings.Contains(err.Error(), "no encryption"):
 		return "this server admits only encrypted connections: set sslmode=require, or verify-full with sslrootcert, in the query of the database URL"
 	case isCertificate(err):

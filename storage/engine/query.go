@@ -23,6 +23,16 @@ type preparedStatement struct {
 	}
 	text string
 	pass pass
+	// own is the transaction of a read of a transactional pool, else nil.
+	own *sql.Tx
+}
+
+// leave gives back the connection. It must be called after the rows of the result are closed.
+func (r preparedStatement) leave() {
+	if r.own != nil {
+		_ = r.own.Rollback() // a read leaves nothing to commit
+	}
+	r.pass.leave()
 }
 
 func (r preparedStatement) query(ctx context.Context, args []any) (*sql.Rows, error) {
@@ -40,8 +50,7 @@ func (r preparedStatement) exec(ctx context.Context, args []any) (sql.Result, er
 }
 
 // ready returns s ready to run. Outside a transaction it first waits until the gate permits
-// the use of a connection. The result's field pass is that permission, and the caller must
-// call its method leave.
+// the use of a connection. The caller must call the result's method leave.
 func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error) {
 	if t := db.transaction(ctx); t != nil {
 		return t.ready(ctx, s)
@@ -50,6 +59,14 @@ func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error
 	pass, err := p.gate.enter(ctx)
 	if err != nil {
 		return preparedStatement{}, s.wrap(err)
+	}
+	if p.transactional {
+		tx, err := p.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			pass.leave()
+			return preparedStatement{}, unbegun{db.cause(ctx, s.wrap(err))}
+		}
+		return preparedStatement{on: tx, text: s.on(db.dialect), pass: pass, own: tx}, nil
 	}
 	stmt, again := p.findPrepared(s)
 	if stmt == nil && again {
@@ -99,7 +116,7 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	if err != nil {
 		return err
 	}
-	defer ready.pass.leave()
+	defer ready.leave()
 	rows, err := ready.query(db.statementContext(ctx, s), args)
 	if err != nil {
 		return db.wrapFailure(ctx, s, err)
@@ -211,7 +228,7 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 		if err != nil {
 			return err
 		}
-		defer ready.pass.leave()
+		defer ready.leave()
 		result, err := ready.exec(ctx, args)
 		if err == nil {
 			changed, err = result.RowsAffected()

@@ -161,14 +161,24 @@ func (c cluster) run(program string, args ...string) error {
 // owner returns the system user that must run the server, or nil for the current user. The
 // tests may run as root, but PostgreSQL refuses to run as root.
 func (c cluster) owner() *syscall.Credential {
+	u := serverUser()
+	if u == nil {
+		return nil
+	}
+	uid, _ := strconv.ParseUint(u.Uid, 10, 32) // cannot fail: user ids are numbers on Unix
+	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// serverUser returns the system user that runs PostgreSQL and PgBouncer, which refuse to run as
+// root. It returns nil for the current user.
+func serverUser() *user.User {
 	if os.Getuid() != 0 {
 		return nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		if u, err := user.Lookup(name); err == nil {
-			uid, _ := strconv.ParseUint(u.Uid, 10, 32) // cannot fail: user ids are numbers on Unix
-			gid, _ := strconv.ParseUint(u.Gid, 10, 32)
-			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+			return u
 		}
 	}
 	return nil

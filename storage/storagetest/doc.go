@@ -7,6 +7,10 @@
 // is stopped and removed about a minute after the last test process has ended, even after a
 // crash.
 //
+// With MAILHELM_TEST_PGBOUNCER set to 1, tests on PostgreSQL reach it through a PgBouncer in
+// transaction mode. Tests of prepared statements, of connections and of settings of a session then
+// fail.
+//
 // The package is only for tests and contains no conformance tests; those are in
 // conformance/storage.
 package storagetest

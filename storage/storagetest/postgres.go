@@ -29,7 +29,12 @@ const testConns = 16
 // if CI is "true".
 func Postgres(tb testing.TB) *storage.DB {
 	tb.Helper()
-	return Open(tb, storage.Config{URL: PostgresURL(tb), MaxConns: testConns, CallerWait: callerWait})
+	c := storage.Config{URL: PostgresURL(tb), MaxConns: testConns, CallerWait: callerWait}
+	if PgBouncerForAll() {
+		c.DirectURL = c.URL
+		c.URL = PgBouncer(tb, c.DirectURL, PgBouncerConfig{Servers: testConns}).URL(c.DirectURL)
+	}
+	return Open(tb, c)
 }
 
 // PostgresURL returns the address of a new PostgreSQL database with the complete schema,

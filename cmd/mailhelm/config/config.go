@@ -42,6 +42,9 @@ type Config struct {
 	DataDir string
 	// DatabaseURL is the address of PostgreSQL; "" means SQLite in DataDir.
 	DatabaseURL string
+	// DatabaseDirectURL is the address of the same database without its pooler; see
+	// engine.Config.DirectURL. "" means that DatabaseURL keeps sessions.
+	DatabaseDirectURL string
 	// MaxConns limits the connections to PostgreSQL; 0 means package storage's default.
 	MaxConns int
 	// SQLiteReaders limits the connections for reads of callers on SQLite; 0 means package
@@ -325,6 +328,9 @@ func (c Config) Check() error {
 	}
 	if c.Role != All && c.DatabaseURL == "" {
 		return fmt.Errorf("--role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
+	}
+	if c.DatabaseDirectURL != "" && c.DatabaseURL == "" {
+		return fmt.Errorf("--database-direct-url needs --database-url: the direct address is that of a database behind a pooler")
 	}
 	if err := c.checkSizes(); err != nil {
 		return err

@@ -6,6 +6,8 @@ import "time"
 type Database struct {
 	Data        string `help:"Folder for the database, the keys and the simulated sending account." default:"./mailhelm-data" placeholder:"DIR" group:"storage"`
 	DatabaseURL string `name:"database-url" help:"PostgreSQL database, as postgres://user:password@host/name. Default: one SQLite file in the data folder." placeholder:"URL" group:"storage" secret:"url"`
+
+	DatabaseDirectURL string `name:"database-direct-url" help:"The same PostgreSQL database without its pooler, if --database-url leads to PgBouncer with pool_mode=transaction or another pooler that keeps no sessions. Migrations and notifications between processes use it." placeholder:"URL" group:"storage" secret:"url"`
 }
 
 // Master holds the settings of the master key, which encrypts stored secrets. The key itself is
@@ -25,7 +27,7 @@ type Settings struct {
 	NoMigrate bool   `help:"Do not apply migrations at start; see 'mailhelm migrate'." group:"storage"`
 	Master
 
-	DatabaseConnections int    `name:"database-connections" help:"Connections to PostgreSQL that this process opens at most, from 4 up. One more listens for changes of credentials. Default: 16." placeholder:"N" group:"storage"`
+	DatabaseConnections int    `name:"database-connections" help:"Connections to PostgreSQL that this process opens at most, from 4 up. Up to three more listen for notifications. Default: 16." placeholder:"N" group:"storage"`
 	SQLiteReaders       int    `name:"sqlite-readers" help:"Connections for reads of callers on SQLite, from 1 to 64. Default: 6." placeholder:"N" group:"storage"`
 	MemoryLimit         string `name:"memory-limit" help:"Memory that Go's garbage collector tries not to exceed, such as 768MiB or 2GiB, or off. Default: GOMEMLIMIT, or nine tenths of the memory of the container, or half of the memory of the machine." placeholder:"SIZE" group:"process"`
 
@@ -93,7 +95,7 @@ type Settings struct {
 // Log and Build.
 func (s Settings) Server() Config {
 	return Config{
-		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, MasterKeyPath: s.MasterKeyPath, MaxConns: s.DatabaseConnections, SQLiteReaders: s.SQLiteReaders, MemoryLimit: s.MemoryLimit, NoMigrate: s.NoMigrate,
+		DataDir: s.Data, DatabaseURL: s.DatabaseURL, DatabaseDirectURL: s.DatabaseDirectURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, MasterKeyPath: s.MasterKeyPath, MaxConns: s.DatabaseConnections, SQLiteReaders: s.SQLiteReaders, MemoryLimit: s.MemoryLimit, NoMigrate: s.NoMigrate,
 		Role: Role(s.Role), DrainDelay: s.DrainDelay,
 		Public: Public{
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL, Asset: s.AssetURL,

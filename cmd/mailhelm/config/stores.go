@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -25,8 +26,15 @@ func (c Config) keyFileError(err error) error {
 }
 
 // DatabaseError names the setting of the database in the error of opening it, if it is not the
-// file in the data folder.
+// file in the data folder. url is the database URL.
 func DatabaseError(url string, err error) error {
+	direct, ok := errors.AsType[interface {
+		error
+		Direct() bool
+	}](err)
+	if ok && direct.Direct() {
+		return fmt.Errorf("--database-direct-url: %w", err)
+	}
 	if err == nil || url == "" {
 		return err
 	}

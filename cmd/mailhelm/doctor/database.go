@@ -30,13 +30,16 @@ func (e *examination) database(ctx context.Context) {
 		}
 	}
 	db, err := storage.Open(ctx, engine.Config{
-		URL: e.cfg.DatabaseURL, Dir: e.cfg.DataDir, CallerWait: e.cfg.CallerWait, Clock: e.cfg.Clock, Logger: e.cfg.Log,
+		URL: e.cfg.DatabaseURL, DirectURL: e.cfg.DatabaseDirectURL, Dir: e.cfg.DataDir, CallerWait: e.cfg.CallerWait, Clock: e.cfg.Clock, Logger: e.cfg.Log,
 	})
 	if err != nil {
 		e.add(name, Fail, config.DatabaseError(e.cfg.DatabaseURL, err).Error(), "Check --database-url and --data, and that the server accepts connections from here.")
 		return
 	}
 	defer db.Close() //nolint:errcheck // nothing was written
+	if !e.pooler(ctx, db) {
+		return
+	}
 	missing, err := db.MissingMigrations(ctx)
 	switch {
 	case err != nil:

@@ -47,7 +47,7 @@ func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) e
 	if err != nil {
 		return err
 	}
-	cfg := config.Config{DataDir: t.Data, DatabaseURL: t.DatabaseURL, Clock: core.SystemClock, Log: log}
+	cfg := config.Config{DataDir: t.Data, DatabaseURL: t.DatabaseURL, DatabaseDirectURL: t.DatabaseDirectURL, Clock: core.SystemClock, Log: log}
 	db, err := openExisting(p.Ctx, cfg, p.BusyWait)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*
 			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or the configuration file of the server with --config, or create a database with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
 		}
 	}
-	db, err := storage.Open(ctx, engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, CallerWait: wait, Clock: cfg.Clock, Logger: cfg.Log})
+	db, err := storage.Open(ctx, engine.Config{URL: cfg.DatabaseURL, DirectURL: cfg.DatabaseDirectURL, Dir: cfg.DataDir, CallerWait: wait, Clock: cfg.Clock, Logger: cfg.Log})
 	if err != nil {
 		return nil, config.DatabaseError(cfg.DatabaseURL, err)
 	}

@@ -89,7 +89,7 @@ func withDatabase(p *cli.Program, where config.Database, do func(*storage.DB) er
 	if err != nil {
 		return err
 	}
-	db, err := storage.Open(p.Ctx, engine.Config{URL: where.DatabaseURL, Dir: where.Data, Logger: log})
+	db, err := storage.Open(p.Ctx, engine.Config{URL: where.DatabaseURL, DirectURL: where.DatabaseDirectURL, Dir: where.Data, Logger: log})
 	if err != nil {
 		return config.DatabaseError(where.DatabaseURL, err)
 	}
