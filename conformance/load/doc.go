@@ -8,6 +8,8 @@
 // that of listmonk, and the receiving of mail with Mailpit, which run as processes of their own.
 //
 // Run the benchmarks with "make bench". RESULTS.md has the results of a run and describes
-// the machine. No benchmark fails because of a measured time. The package has no tests, so
-// "make test" does not build it; "make lint" compiles it.
+// the machine. No benchmark fails because of a measured time. [BenchmarkOperations] fails if a
+// call of an often used operation allocates more, or makes more statements, than the file
+// floors.json says. The package has no tests, so "make test" does not build it; "make lint"
+// compiles it.
 package load

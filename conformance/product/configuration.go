@@ -24,7 +24,7 @@ import (
 // that follow from the demo data and from the product's mailbox.
 func newConfig(t testing.TB, opts Options, clock *Clock) config.Config {
 	cfg := config.Config{
-		DataDir: storagetest.Folder(t), Listen: configtest.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
+		Role: opts.Role, DataDir: storagetest.Folder(t), Listen: configtest.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: slog.New(checkDeclared(t, logger(opts.Log).Handler(), opts.Operations)),
 	}
 	cfg.PasswordCost = passwords.LeastCost()

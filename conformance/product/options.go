@@ -23,6 +23,9 @@ type Options struct {
 	// Beside is a product on PostgreSQL. The new product shares its database and clock, like
 	// a second server of one installation. nil means a database of its own.
 	Beside *Product
+	// Role says what the process does; "" means everything. A process of another role needs
+	// PostgreSQL.
+	Role config.Role
 	// Past gives the demo organization a connected sending account and 90 days of sent mail,
 	// as `mailhelm demo` does. This takes a second or two.
 	Past bool
