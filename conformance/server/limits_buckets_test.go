@@ -71,12 +71,10 @@ func onMiniredis(t testing.TB) bucketStore {
 	}
 }
 
-// openBuckets returns rate-limit buckets in the Redis at a URL without a query. Calls wait up
-// to a minute for a connection and an answer, so that a busy machine does not fail a test
-// with many calls at once.
+// openBuckets returns rate-limit buckets in the Redis at a URL.
 func openBuckets(t testing.TB, url string) *redisbuckets.Buckets {
 	t.Helper()
-	b, err := redisbuckets.Open(redisbuckets.Config{URL: url + "?pool_timeout=1m&read_timeout=1m"})
+	b, err := redisbuckets.Open(redisbuckets.Config{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
-	"github.com/redis/go-redis/v9"
 )
 
 func onRedis(t *testing.T, server *storagetest.RedisServer) bucketStore {
@@ -26,17 +26,16 @@ func onRedis(t *testing.T, server *storagetest.RedisServer) bucketStore {
 	return bucketStore{Buckets: openBuckets(t, server.URL), now: core.SystemClock}
 }
 
-// redisClient returns a Redis client with which a test reads or changes the data of the
-// Redis server directly.
-func redisClient(t *testing.T, server *storagetest.RedisServer) *redis.Client {
+// redisConn returns a connection with which a test reads or changes the data of the Redis
+// server directly.
+func redisConn(t *testing.T, server *storagetest.RedisServer) redis.Conn {
 	t.Helper()
-	options, err := redis.ParseURL(server.URL)
+	conn, err := redis.DialURLContext(t.Context(), server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := redis.NewClient(options)
-	t.Cleanup(func() { client.Close() }) //nolint:errcheck // the test is over
-	return client
+	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the test is over
+	return conn
 }
 
 var bucketName = regexp.MustCompile(`^mailhelm:calls:[0-9a-f]{32}:[0-9]+$`)
@@ -44,12 +43,12 @@ var bucketName = regexp.MustCompile(`^mailhelm:calls:[0-9a-f]{32}:[0-9]+$`)
 func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
-	s, inside := onRedis(t, server), redisClient(t, server)
+	s, inside := onRedis(t, server), redisConn(t, server)
 	s.take(t, someBucketKey(), 5, 1)
 	s.take(t, guardrails.BucketKey{
 		Resource: access.Agent, OrgID: core.NewID(), Environment: core.Live, CredentialID: "https://ann.example.com/client.json",
 	}, 3, 3)
-	names, err := inside.Keys(t.Context(), "*").Result()
+	names, err := redis.Strings(inside.Do("KEYS", "*"))
 	if err != nil || len(names) != 2 {
 		t.Fatalf("%q, %v", names, err)
 	}
@@ -57,8 +56,8 @@ func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
 		if !bucketName.MatchString(name) {
 			t.Errorf("a bucket is named %q", name)
 		}
-		if ttl := inside.TTL(t.Context(), name).Val(); ttl <= 0 || ttl > time.Minute {
-			t.Errorf("%s expires in %v", name, ttl)
+		if seconds, err := redis.Int(inside.Do("TTL", name)); err != nil || seconds <= 0 || seconds > 60 {
+			t.Errorf("%s expires in %d s, %v", name, seconds, err)
 		}
 	}
 }
@@ -68,7 +67,7 @@ func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 	server := storagetest.Redis(t)
 	s, key, since := onRedis(t, server), someBucketKey(), core.SystemClock()
 	s.take(t, key, 5, 1)
-	if err := redisClient(t, server).ScriptFlush(t.Context()).Err(); err != nil {
+	if _, err := redisConn(t, server).Do("SCRIPT", "FLUSH"); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := s.take(t, key, 5, 1)
@@ -158,7 +157,7 @@ func init() {
 func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 	t.Parallel()
 	paused := storagetest.Redis(t)
-	if err := redisClient(t, paused).Do(t.Context(), "CLIENT", "PAUSE", 60_000, "ALL").Err(); err != nil {
+	if _, err := redisConn(t, paused).Do("CLIENT", "PAUSE", 60_000, "ALL"); err != nil {
 		t.Fatal(err)
 	}
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -209,6 +208,8 @@ func TestAddresses(t *testing.T) {
 		"http://:secret@localhost":             false,
 		"redis://:secret@localhost/none":       false,
 		"redis://:secret@localhost/0?secret=1": false,
+		"redis://:secret@localhost/-1":         false,
+		"redis://:secret@localhost/0#secret":   false,
 		"redis://:secret@%zz":                  false,
 		"redis://:secret@localhost:port":       false,
 		// Without verification of the certificate, a machine between Mailhelm and Redis

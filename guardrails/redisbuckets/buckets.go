@@ -2,34 +2,53 @@ package redisbuckets
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // the name that Redis gives to a script
 	"crypto/sha256"
 	_ "embed" // the script
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
 	"github.com/mailhelm/mailhelm/guardrails"
-	"github.com/redis/go-redis/v9"
 )
 
 // Buckets keeps the token buckets of rate limits in one Redis database. It is safe for
 // concurrent use.
 type Buckets struct {
-	client *redis.Client
+	conns *connections
+}
+
+func newBuckets(address string, options []redis.DialOption) *Buckets {
+	return &Buckets{newConnections(address, options)}
 }
 
 //go:embed take.lua
 var takeSource string
 
-// take is the Lua script take.lua. Redis stores it at its first use; later calls only send
-// its digest.
-var take = redis.NewScript(takeSource)
+// takeDigest is the name under which Redis stores the script, after its first use.
+var takeDigest = func() string {
+	sum := sha1.Sum([]byte(takeSource)) //nolint:gosec // the name that Redis gives to a script
+	return hex.EncodeToString(sum[:])
+}()
 
-// Take implements [guardrails.Buckets]. It fails if Redis does not answer before ctx ends.
+// Take implements [guardrails.Buckets]. It fails if Redis does not answer before ctx ends. If
+// Redis closes the connection during a call, the tokens may be taken twice.
 func (b *Buckets) Take(ctx context.Context, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool, error) {
-	answer, err := take.Run(ctx, b.client, []string{nameOf(key, limit)},
-		limit, cost, guardrails.Window.Microseconds(), guardrails.Grain(limit).Microseconds()).Int64Slice()
+	arguments := []any{
+		takeDigest, 1, nameOf(key, limit),
+		limit, cost, guardrails.Window.Microseconds(), guardrails.Grain(limit).Microseconds(),
+	}
+	answer, err := redis.Int64s(b.conns.run(ctx, func(conn redis.Conn, within time.Duration) (any, error) {
+		answer, err := redis.DoWithTimeout(conn, within, "EVALSHA", arguments...)
+		if refused, ok := errors.AsType[redis.Error](err); ok && strings.HasPrefix(refused.Error(), "NOSCRIPT ") {
+			return redis.DoWithTimeout(conn, within, "EVAL", append([]any{takeSource}, arguments[1:]...)...)
+		}
+		return answer, err
+	}))
 	if err != nil {
 		return guardrails.Rate{}, false, fmt.Errorf("redis: %w", err)
 	}
@@ -55,11 +74,14 @@ func nameOf(key guardrails.BucketKey, limit int) string {
 
 // Ping fails if Redis does not answer or does not accept the credentials.
 func (b *Buckets) Ping(ctx context.Context) error {
-	if err := b.client.Ping(ctx).Err(); err != nil {
+	_, err := b.conns.run(ctx, func(conn redis.Conn, within time.Duration) (any, error) {
+		return redis.DoWithTimeout(conn, within, "PING")
+	})
+	if err != nil {
 		return fmt.Errorf("redis: %w", err)
 	}
 	return nil
 }
 
 // Close closes the connections.
-func (b *Buckets) Close() error { return b.client.Close() }
+func (b *Buckets) Close() error { return b.conns.close() }
