@@ -24,6 +24,7 @@ var bounds = map[string]string{
 		template_tags template_versions templates webhook_endpoints workflow_caps workflow_sends workflow_versions workflows git_proposals production_requests`,
 	"the contact list of an account that is an SMTP server":      `consent_contacts consent_lists consent_topics`,
 	"a copy of what the sending account has":                     `channels connections contact_lists identities topics tracking_domains`,
+	"one row for each move of an organization":                   `erased_address_keys`,
 	"one row for each organization or setting":                   `handover_stops inbox_orgs mail_settings retention sites_off undeliverable_rules orgs handover_rates receiving_routes sending_syncs sync_results attribute_passes`,
 	"one row for each domain, and figures of a job that deletes": `domainauth_daily domainauth_domains domainauth_events domainauth_findings domainauth_monthly domainauth_records domainauth_reporter_days domainauth_reporters domainauth_reports domainauth_rows domainauth_sources domainauth_totals`,
 	"days that the domain itself deletes":                        `handover_days segment_sizes site_counts report_marks`,

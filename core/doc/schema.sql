@@ -877,6 +877,13 @@ CREATE TABLE domainauth_totals (
 	PRIMARY KEY (org_id, domain_id, day)
 );
 
+CREATE TABLE erased_address_keys (
+	org_id bytetext NOT NULL,
+	key_id bytetext NOT NULL,
+	sealed bytea NOT NULL,
+	PRIMARY KEY (org_id, key_id)
+);
+
 CREATE TABLE erased_addresses (
 	org_id bytetext NOT NULL,
 	hash bytea NOT NULL,

@@ -14,6 +14,9 @@ import (
 // maxPeople is the maximum number of members in an archive.
 const maxPeople = 10_000
 
+// erasedKeyBytes is the length of the key of hashes of erased addresses.
+const erasedKeyBytes = 32
+
 // maxName is the maximum length of names, in bytes.
 const maxName = 1000
 
@@ -42,6 +45,8 @@ func (h Header) check() error {
 		return damaged("the organization has no valid slug, name or plan")
 	case o.RetentionDays < 1 || o.RetentionDays > core.StoredDays || o.RateLimit != nil && *o.RateLimit < 1:
 		return damaged("the organization has no valid limits")
+	case len(h.ErasedKey) != 0 && len(h.ErasedKey) != erasedKeyBytes:
+		return damaged("the key of erased addresses has a wrong length")
 	case len(h.People) > maxPeople:
 		return damaged("it has too many members")
 	}

@@ -23,7 +23,10 @@ type Header struct {
 	Stopped bool     `json:"stopped"`
 	Org     Org      `json:"organization"`
 	People  []Person `json:"people"`
-	Tables  []Table  `json:"tables"`
+	// ErasedKey is the key of the hashes of erased addresses of the installation that wrote the
+	// archive, if the organization has such hashes.
+	ErasedKey []byte  `json:"erased_key,omitempty"`
+	Tables    []Table `json:"tables"`
 }
 
 // Org is the organization itself.

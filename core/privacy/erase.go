@@ -38,6 +38,7 @@ type Config struct {
 	Store      Store
 	Tombstones TombstoneStore
 	Hasher     Hasher
+	Former     Former
 	Account    Account
 	Objects    Objects
 	Runs       Runs
@@ -306,11 +307,30 @@ func nothingStored() *core.Error {
 
 // Tombstone returns what stays of an erased person, nil if no person with the address was erased.
 func (p *Privacy) Tombstone(ctx context.Context, orgID, email string) (*Tombstone, error) {
-	stones, err := p.Tombstones.TombstonesOf(ctx, orgID, [][]byte{p.Hasher.Hash(orgID, email)})
+	stones, err := p.tombstones(ctx, orgID, email)
 	if err != nil || len(stones) == 0 {
 		return nil, err
 	}
+	for i, s := range stones {
+		if s.Refuses != Allowed {
+			return &stones[i], nil
+		}
+	}
 	return &stones[0], nil
+}
+
+// tombstones returns the tombstones of an address: one, or several if the organization was in
+// another installation before.
+func (p *Privacy) tombstones(ctx context.Context, orgID, email string) ([]Tombstone, error) {
+	hashers, err := p.Former.hashers(ctx, orgID, p.Hasher)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([][]byte, len(hashers))
+	for i, h := range hashers {
+		hashes[i] = h.Hash(orgID, email)
+	}
+	return p.Tombstones.TombstonesOf(ctx, orgID, hashes)
 }
 
 // Allow lets an address that was erased get mail and become a contact again, because the person
@@ -322,11 +342,17 @@ func (p *Privacy) Allow(ctx context.Context, actor access.Actor, orgID, email st
 		if err != nil {
 			return err
 		}
+		stones, err := p.tombstones(ctx, orgID, email)
+		if err != nil {
+			return err
+		}
 		if stone == nil || stone.Refuses == Allowed {
 			return core.NotFound("erased address").WithNext("Mail to this address is not refused because of an erasure.")
 		}
-		if err := p.Tombstones.DeleteTombstone(ctx, orgID, hash); err != nil {
-			return err
+		for _, one := range stones {
+			if err := p.Tombstones.DeleteTombstone(ctx, orgID, one.Hash); err != nil {
+				return err
+			}
 		}
 		return access.RecordAudit(ctx, p.Audit, p.Clock(), access.AuditEntry{Actor: actor, Action: "person.allowed", OrgID: orgID, Detail: map[string]any{"refused": stone.Refuses}})
 	})

@@ -5,6 +5,7 @@ func server() []Table {
 	return []Table{
 		// Only keyed hashes of addresses; see Tombstone.
 		{Name: "erased_addresses", Other: "org_id hash refuses erased_at"},
+		{Name: "erased_address_keys", Other: "org_id key_id sealed"},
 		{Name: "installation_facts", Other: "name value updated_at"},
 		{Name: "installation_keys", Other: "purpose key_id sealed created_at"},
 		{Name: "schema_versions", Other: "id version_id is_applied tstamp"},

@@ -99,6 +99,9 @@ type TombstoneStore interface {
 	TombstonesOf(ctx context.Context, orgID string, hashes [][]byte) ([]Tombstone, error)
 	// Tombstones returns all tombstones, oldest first.
 	Tombstones(ctx context.Context, orgID string) ([]Tombstone, error)
+	// FormerKeys returns the keys that the organization brought from other installations; see
+	// [OpenFormerKey].
+	FormerKeys(ctx context.Context, orgID string) ([]FormerKey, error)
 	// PseudonymIn returns the first recipient of a message if it is a pseudonym, and otherwise
 	// "".
 	PseudonymIn(ctx context.Context, orgID, messageID string) (string, error)

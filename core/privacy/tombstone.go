@@ -34,6 +34,7 @@ type Erased struct {
 	// Hasher returns the Hasher. It is called only if there are tombstones, so commands without
 	// the master key work as long as no person was erased.
 	Hasher func() (Hasher, error)
+	Former Former
 	Store  TombstoneStore
 }
 
@@ -108,9 +109,15 @@ func (e Erased) tombstones(ctx context.Context, orgID string, emails []string) (
 	if err != nil {
 		return nil, err
 	}
-	hashes := make([][]byte, len(emails))
-	for i, email := range emails {
-		hashes[i] = hasher.Hash(orgID, email)
+	hashers, err := e.Former.hashers(ctx, orgID, hasher)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([][]byte, 0, len(emails)*len(hashers))
+	for _, email := range emails {
+		for _, h := range hashers {
+			hashes = append(hashes, h.Hash(orgID, email))
+		}
 	}
 	stored, err := e.Store.TombstonesOf(ctx, orgID, hashes)
 	if err != nil || len(stored) == 0 {
@@ -121,8 +128,10 @@ func (e Erased) tombstones(ctx context.Context, orgID string, emails []string) (
 		byHash[string(t.Hash)] = t
 	}
 	found := map[string]Tombstone{}
-	for i, email := range emails {
-		if t, ok := byHash[string(hashes[i])]; ok {
+	for i, hash := range hashes {
+		// An own hash is newer, and stands before the former ones of the address.
+		email := emails[i/len(hashers)]
+		if t, ok := byHash[string(hash)]; ok && found[email].Refuses == Allowed {
 			found[email] = t
 		}
 	}

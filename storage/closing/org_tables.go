@@ -63,6 +63,7 @@ var orgTables = registerOrgTables([]orgTable{
 	{name: "domainauth_subscriptions", key: "domain_id, user_id"},
 	{name: "domainauth_totals", key: "domain_id, day"},
 	{name: "erased_addresses", key: "hash"},
+	{name: "erased_address_keys", key: "key_id"},
 	{name: "git_adoptions", key: "kind, key"},
 	{name: "git_connections", key: ""},
 	{name: "git_proposals", key: "branch"},

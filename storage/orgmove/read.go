@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/jmoiron/sqlx"
 	core "github.com/mailhelm/mailhelm/core/orgmove"
+	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -33,6 +34,7 @@ func (s Source) InSnapshot(ctx context.Context, do func(ctx context.Context) err
 var (
 	orgOf = engine.Register("organization that moves", `
 		SELECT id, slug, name, tier, retention_days, rate_limit, git_connected, require_second_factor, platform_mode, created_at FROM orgs WHERE id = $1`)
+	erasedOf = engine.Register("erased addresses that move of an organization", `SELECT count(*) FROM erased_addresses WHERE org_id = $1`)
 	peopleOf = engine.Register("members of an organization that moves", `
 		SELECT u.id, u.email, u.name, u.created_at, m.role, m.permissions, m.created_at AS joined_at
 		FROM members AS m JOIN users AS u ON u.id = m.user_id WHERE m.org_id = $1 ORDER BY m.user_id`)
@@ -68,7 +70,15 @@ func (s Source) Header(ctx context.Context, orgID string) (core.Header, error) {
 		return core.Header{}, err
 	}
 	people, err := engine.ListAs(ctx, s.db, func(r personRow) core.Person { return core.Person(r) }, peopleOf, orgID)
-	return core.Header{Schema: s.db.SchemaVersion(ctx), Org: core.Org(org), People: people, Tables: Tables()}, err
+	if err != nil {
+		return core.Header{}, err
+	}
+	h := core.Header{Schema: s.db.SchemaVersion(ctx), Org: core.Org(org), People: people, Tables: Tables()}
+	erased, err := engine.Values[int](ctx, s.db, erasedOf, orgID)
+	if err == nil && erased[0] > 0 {
+		h.ErasedKey, err = s.master.Derive(privacy.KeyPurpose, privacy.KeyBytes)
+	}
+	return h, err
 }
 
 // Count implements [core.Source].

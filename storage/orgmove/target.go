@@ -1,6 +1,7 @@
 package orgmove
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	mailhelm "github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	core "github.com/mailhelm/mailhelm/core/orgmove"
+	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/closing"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -57,7 +59,9 @@ var (
 		UPDATE orgs SET name = $1, slug = $2, tier = $3, retention_days = $4, rate_limit = $5, git_connected = $6, require_second_factor = $7,
 			platform_mode = $8, created_at = $9, deleted_at = NULL, erasing_at = NULL WHERE id = $10`)
 	// stopCopy stops all mail of an organization that goes on elsewhere.
-	stopCopy  = engine.Register("stop mail of an imported copy", `INSERT INTO handover_stops (org_id, stopped_at, stopped_by) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`)
+	stopCopy      = engine.Register("stop mail of an imported copy", `INSERT INTO handover_stops (org_id, stopped_at, stopped_by) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`)
+	keepFormerKey = engine.Register("store former key of erased addresses of an organization", `
+		INSERT INTO erased_address_keys (org_id, key_id, sealed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`)
 	userKnown = engine.Register("person of an imported organization", `SELECT id FROM users WHERE email_key = $1`)
 	idKnown   = engine.Register("id of a person of an imported organization", `SELECT id FROM users WHERE id = $1`)
 	addUser   = engine.Register("store person of an imported organization", `
@@ -250,6 +254,9 @@ func (t *Target) Finish(ctx context.Context) ([]core.Joined, error) {
 				return err
 			}
 		}
+		if err := t.keepErased(ctx); err != nil {
+			return err
+		}
 		if err := t.record(ctx, org.ID); err != nil {
 			return err
 		}
@@ -264,6 +271,23 @@ func (t *Target) Finish(ctx context.Context) ([]core.Joined, error) {
 			org.RequireSecondFactor, org.PlatformMode, org.CreatedAt, org.ID)
 	})
 	return joined, err
+}
+
+// keepErased stores the key of the hashes of erased addresses, so that these persons stay erased.
+func (t *Target) keepErased(ctx context.Context) error {
+	if len(t.arrival.ErasedKey) == 0 {
+		return nil
+	}
+	own, err := t.master.Derive(privacy.KeyPurpose, privacy.KeyBytes)
+	if err != nil || bytes.Equal(own, t.arrival.ErasedKey) {
+		return err
+	}
+	key, err := privacy.SealFormerKey(t.master, t.arrival.Org.ID, t.arrival.ErasedKey)
+	if err != nil {
+		return err
+	}
+	_, err = t.db.Exec(ctx, keepFormerKey, t.arrival.Org.ID, key.ID, key.Sealed)
+	return err
 }
 
 // join adds a member of the organization.

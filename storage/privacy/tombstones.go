@@ -22,6 +22,7 @@ var (
 	anyTombstone = engine.RegisterPoint("any erased address", `SELECT 1 AS n FROM erased_addresses WHERE org_id = $1 LIMIT 1`)
 	pseudonymIn  = engine.RegisterPoint("pseudonym of a message", `
 		SELECT recipient FROM messages WHERE org_id = $1 AND id = $2 AND recipient LIKE '%@erased.invalid'`)
+	formerKeys      = engine.Register("former keys of erased addresses", `SELECT key_id, sealed FROM erased_address_keys WHERE org_id = $1 ORDER BY key_id`)
 	deleteTombstone = engine.Register("delete erased address", `DELETE FROM erased_addresses WHERE org_id = $1 AND hash = $2`)
 )
 
@@ -81,6 +82,16 @@ func (s Store) TombstonesOf(ctx context.Context, orgID string, hashes [][]byte) 
 // Tombstones implements [privacy.TombstoneStore].
 func (s Store) Tombstones(ctx context.Context, orgID string) ([]privacy.Tombstone, error) {
 	return engine.ListAs(ctx, s.db, tombstoneRow.tombstone, tombstones, orgID)
+}
+
+type formerKeyRow struct {
+	ID     string `db:"key_id"`
+	Sealed []byte `db:"sealed"`
+}
+
+// FormerKeys implements [privacy.TombstoneStore].
+func (s Store) FormerKeys(ctx context.Context, orgID string) ([]privacy.FormerKey, error) {
+	return engine.ListAs(ctx, s.db, func(r formerKeyRow) privacy.FormerKey { return privacy.FormerKey(r) }, formerKeys, orgID)
 }
 
 // DeleteTombstone implements [privacy.TombstoneStore].

@@ -35,6 +35,7 @@ var columns = register([]Column{
 	{Table: "receiving_domains", Name: "secret", Purpose: "receiving webhook secret", Key: []string{"org_id", "id"}},
 	{Table: "mail_buckets", Name: "secret", Purpose: "mail bucket secret", Key: []string{"org_id", "id"}},
 	{Table: "git_connections", Name: "secret", Purpose: "git repository", Key: []string{"org_id", "id"}},
+	{Table: "erased_address_keys", Name: "sealed", Purpose: "former key of erased addresses", Key: []string{"org_id", "key_id"}},
 	{Table: "visitor_ids", Name: "sealed", Purpose: "visitor id", Key: []string{"org_id", "contact_id"}},
 })
 

@@ -28,17 +28,33 @@ func Erased(store privacy.TombstoneStore, masterKey func() (signing.MasterKey, e
 			return privacy.Hasher{}, fmt.Errorf("key of erased addresses: %w", err)
 		}
 		return privacy.NewHasher(key), nil
+	}, Former: func(ctx context.Context, orgID string) ([]privacy.Hasher, error) {
+		keys, err := store.FormerKeys(ctx, orgID)
+		if err != nil || len(keys) == 0 {
+			return nil, err
+		}
+		master, err := masterKey()
+		if err != nil {
+			return nil, err
+		}
+		former := make([]privacy.Hasher, len(keys))
+		for i, key := range keys {
+			if former[i], err = privacy.OpenFormerKey(master, orgID, key); err != nil {
+				return nil, err
+			}
+		}
+		return former, nil
 	}}
 }
 
-// New returns a Privacy with the configuration, whose Tombstones, Hasher and Objects it sets. It
+// New returns a Privacy with the configuration, whose Tombstones, Hasher, Former and Objects it sets. It
 // erases in the stores of received mail too. It fails without the master key.
 func New(cfg privacy.Config, erased privacy.Erased, stores objects.Stores) (*privacy.Privacy, error) {
 	hasher, err := erased.Hasher()
 	if err != nil {
 		return nil, err
 	}
-	cfg.Tombstones, cfg.Hasher, cfg.Objects = erased.Store, hasher, mailObjects{stores}
+	cfg.Tombstones, cfg.Hasher, cfg.Former, cfg.Objects = erased.Store, hasher, erased.Former, mailObjects{stores}
 	return privacy.New(cfg), nil
 }
 
