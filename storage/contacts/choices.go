@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -95,14 +96,19 @@ func EncodePreferences(preferences map[string]sending.Subscription) (string, err
 // decodePreferences parses the JSON object of EncodePreferences. It returns the preferences
 // sorted by topic.
 func decodePreferences(stored string) ([]topics.Preference, error) {
-	if stored == emptyObject {
-		return []topics.Preference{}, nil
+	all := make([]topics.Preference, 0, strings.Count(stored, `":`))
+	if eachMember(stored, func(topic, status string, isText bool) bool {
+		sorted := len(all) == 0 || all[len(all)-1].Topic < topic
+		all = append(all, topics.Preference{Topic: topic, SubscriptionStatus: sending.Subscription(status)})
+		return sorted && isText
+	}) {
+		return all, nil
 	}
 	var byTopic map[string]sending.Subscription
 	if err := json.Unmarshal([]byte(stored), &byTopic); err != nil {
 		return nil, err
 	}
-	all := make([]topics.Preference, 0, len(byTopic))
+	all = all[:0]
 	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
 		all = append(all, topics.Preference{Topic: topic, SubscriptionStatus: byTopic[topic]})
 	}

@@ -1,7 +1,6 @@
 package contacts
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -47,15 +46,12 @@ const emptyObject = "{}"
 func (r Row) Contact() (contacts.Contact, error) {
 	c := contacts.Contact{
 		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell, Stub: r.Stub,
-		Attributes: map[string]any{},
-		CreatedAt:  r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
-	}
-	if r.Attributes != emptyObject {
-		if err := json.Unmarshal([]byte(r.Attributes), &c.Attributes); err != nil {
-			return contacts.Contact{}, fmt.Errorf("storage: attributes of contact %s: %w", r.ID, err)
-		}
+		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 	}
 	var err error
+	if c.Attributes, err = decodeAttributes(r.Attributes); err != nil {
+		return contacts.Contact{}, fmt.Errorf("storage: attributes of contact %s: %w", r.ID, err)
+	}
 	if c.ConsentChanges, err = decodeChanges(r.ConsentChanges); err != nil {
 		return contacts.Contact{}, fmt.Errorf("storage: consent changes of contact %s: %w", r.ID, err)
 	}

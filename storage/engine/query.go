@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/jmoiron/sqlx/reflectx"
@@ -159,11 +160,20 @@ func List[R any](ctx context.Context, db *DB, s *Statement, args ...any) ([]R, e
 	var all []R
 	err := db.Retry(ctx, func() error {
 		all = nil
+		var of *layout
+		var targets []any
 		return db.Each(ctx, s, args, func(rows *sqlx.Rows) error {
-			var r R
-			err := rows.StructScan(&r)
-			all = append(all, r)
-			return err
+			if of == nil {
+				var err error
+				if of, err = s.layoutOf(reflect.TypeFor[R](), rows.Rows); err != nil {
+					return err
+				}
+				targets = make([]any, len(of.fields))
+			}
+			var empty R
+			all = append(all, empty)
+			of.setTargets(targets, reflect.ValueOf(&all[len(all)-1]).Elem())
+			return rows.Scan(targets...)
 		})
 	})
 	return all, err

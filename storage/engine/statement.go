@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 )
 
 // Statement is one SQL text for both engines. Statements are package variables beside the
@@ -21,6 +22,8 @@ type Statement struct {
 	// point is true for a read that finds a few rows by their key.
 	point bool
 	index int
+	// layout is how rows of the result were last scanned; see layoutOf.
+	layout atomic.Pointer[layout]
 }
 
 // Statements returns every statement that the packages of the program have registered. Only
