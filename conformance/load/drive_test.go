@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -36,14 +37,16 @@ const (
 type turns struct {
 	rates     []float64 // calls per second, one value for each turn
 	latencies []time.Duration
-	allocated [2]uint64 // allocated objects and bytes, summed over all turns
+	allocated [2]uint64     // allocated objects and bytes, summed over all turns
+	processor time.Duration // processor time of the process, summed over all turns
 }
 
 // compare measures several kinds of calls. It repeats each for one second in turn, for five
 // rounds. It reports calls per second (median), the p50 and p99 of the latency, and
-// allocations per call, including the client's. It also reports the ratio of the first
-// target's calls per second to those of each other target. One iteration is a whole
-// comparison, so run it with -benchtime=1x.
+// allocations and processor time per call, including the client's. It also reports the ratio of
+// the first target's calls per second to those of each other target, and that of what they
+// could be by processor time. The second ratio depends less on other work of the machine. One
+// iteration is a whole comparison, so run it with -benchtime=1x.
 func compare(b *testing.B, targets ...target) {
 	b.Helper()
 	c := client()
@@ -63,6 +66,7 @@ func compare(b *testing.B, targets ...target) {
 			of[i].report(b, t.name)
 			if i > 0 {
 				b.ReportMetric(median(ratios(of[0].rates, of[i].rates)), "x-"+t.name)
+				b.ReportMetric(of[i].perCall()/of[0].perCall(), "x-"+t.name+"-by-cpu")
 			}
 		}
 	}
@@ -74,12 +78,19 @@ func (ts *turns) add(b *testing.B, c *http.Client, t target) {
 	b.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+	used := processorTime(b, os.Getpid())
 	rate, latencies := drive(b, c, t, turn)
+	ts.processor += processorTime(b, os.Getpid()) - used
 	runtime.ReadMemStats(&after)
 	ts.rates = append(ts.rates, rate)
 	ts.latencies = append(ts.latencies, latencies...)
 	ts.allocated[0] += after.Mallocs - before.Mallocs
 	ts.allocated[1] += after.TotalAlloc - before.TotalAlloc
+}
+
+// perCall returns the processor time of a call in microseconds.
+func (ts *turns) perCall() float64 {
+	return float64(ts.processor.Microseconds()) / float64(len(ts.latencies))
 }
 
 func (ts *turns) report(b *testing.B, name string) {
@@ -91,6 +102,7 @@ func (ts *turns) report(b *testing.B, name string) {
 	b.ReportMetric(float64(ts.latencies[calls*99/100].Microseconds()), name+"-p99-µs")
 	b.ReportMetric(float64(ts.allocated[0])/float64(calls), name+"-allocs")
 	b.ReportMetric(float64(ts.allocated[1])/float64(calls)/1024, name+"-KB")
+	b.ReportMetric(ts.perCall(), name+"-cpu-µs")
 }
 
 // drive repeats a call from all workers (goroutines) for the duration d. It returns the
