@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"encoding/json"
 	"flag"
 	"math"
 	"os"
@@ -128,6 +129,35 @@ func TestRowsOfUnits(t *testing.T) {
 		if after-before != 10*c.Rows {
 			t.Errorf("%s: %d rows for 10 units, Costs has %d for each", c.Unit, after-before, c.Rows)
 		}
+	}
+}
+
+// TestStatementsAreThoseOfTheFloors checks the numbers of statements. "make bench" counts those
+// in floors.json again and fails if they grow.
+func TestStatementsAreThoseOfTheFloors(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(filepath.Join("..", "load", "floors.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var floors map[string]map[string]struct {
+		Statements int64 `json:"statements"`
+	}
+	if err := json.Unmarshal(content, &floors); err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, c := range Costs {
+		if c.Call == "" {
+			continue
+		}
+		compared++
+		if floor, ok := floors["postgres"][c.Call]; !ok || floor.Statements != c.Statements {
+			t.Errorf("%s: %d statements of %s, floors.json has %d", c.Unit, c.Statements, c.Call, floor.Statements)
+		}
+	}
+	if compared < 3 {
+		t.Errorf("%d calls compared", compared)
 	}
 }
 

@@ -10,12 +10,20 @@ import (
 // costTable returns the table of Costs, in Markdown.
 func costTable() string {
 	var b strings.Builder
-	b.WriteString("| unit | what it is | rows | PostgreSQL: tables | indexes | SQLite | µs of the server | µs of PostgreSQL | from |\n|---|---|--:|--:|--:|--:|--:|--:|---|\n")
+	b.WriteString("| unit | what it is | rows | PostgreSQL: tables | indexes | SQLite | µs of the server | µs of PostgreSQL | from | statements of the call |\n|---|---|--:|--:|--:|--:|--:|--:|---|---|\n")
 	for _, c := range Costs {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %s |\n",
-			c.Unit, c.What, c.Rows, c.Postgres.Heap, c.Postgres.Indexes, c.SQLite.Heap, c.ServerMicros, c.DatabaseMicros, c.Measured)
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %s | %s |\n",
+			c.Unit, c.What, c.Rows, c.Postgres.Heap, c.Postgres.Indexes, c.SQLite.Heap, c.ServerMicros, c.DatabaseMicros, c.Measured, c.statements())
 	}
 	return b.String()
+}
+
+// statements returns the number of statements with the name of the call.
+func (c Cost) statements() string {
+	if c.Call == "" {
+		return ""
+	}
+	return fmt.Sprintf("%d (`%s`)", c.Statements, c.Call)
 }
 
 // needsTable returns what three sizes of installations need, in Markdown.
