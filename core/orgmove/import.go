@@ -27,7 +27,8 @@ type Target interface {
 	// another one with the slug.
 	Begin(ctx context.Context, a Arrival) error
 	// Load inserts lines, each an array of the values of a table's columns. It returns the number
-	// of lines. It fails with core.CodeValidationFailed for a line that has something else.
+	// of lines. It fails with core.CodeValidationFailed for a line that has something else. It may
+	// store the rows after it returned; a later call then returns the error.
 	Load(ctx context.Context, table string, lines []byte) (int64, error)
 	// Finish makes the organization visible, together with its members.
 	Finish(ctx context.Context) ([]Joined, error)

@@ -2,7 +2,6 @@ package orgmove
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"encoding/base64"
 	"errors"
@@ -45,32 +44,19 @@ type decoder struct {
 	users  map[string]string
 }
 
-// batchRows is the maximum number of rows of one transaction. Other writes on SQLite wait for it.
-const batchRows = 2000
-
-// decode returns the rows of lines, with the organization as the first value. n is the number of
-// rows before them.
-func (d *decoder) decode(ctx context.Context, lines []byte, store func(rows [][]any) error) (int64, error) {
+// decode returns the rows of lines, with the organization as the first value of each.
+func (d *decoder) decode(lines []byte) ([][]any, error) {
 	in := jsontext.NewDecoder(bytes.NewReader(lines))
-	var n int64
-	batch := make([][]any, 0, batchRows)
-	for in.PeekKind() != 0 || in.InputOffset() < int64(len(bytes.TrimRight(lines, "\n"))) {
-		row, err := d.row(in, n+1)
+	end := int64(len(bytes.TrimRight(lines, "\n")))
+	rows := make([][]any, 0, bytes.Count(lines, []byte("\n")))
+	for in.InputOffset() < end {
+		row, err := d.row(in, int64(len(rows)+1))
 		if err != nil {
-			return n, err
+			return nil, err
 		}
-		n++
-		if batch = append(batch, row); len(batch) == batchRows {
-			if err := store(batch); err != nil {
-				return n, err
-			}
-			batch = batch[:0]
-		}
+		rows = append(rows, row)
 	}
-	if len(batch) > 0 {
-		return n, store(batch)
-	}
-	return n, ctx.Err()
+	return rows, nil
 }
 
 // row reads a row.

@@ -27,14 +27,14 @@ import (
 
 // installation is a database with its master key and its objects.
 type installation struct {
-	t       *testing.T
+	t       testing.TB
 	db      *storage.DB
 	master  signing.MasterKey
 	objects memory
 }
 
 // newInstallation returns an installation with the master key of n.
-func newInstallation(t *testing.T, postgres bool, n byte) installation {
+func newInstallation(t testing.TB, postgres bool, n byte) installation {
 	t.Helper()
 	db := storagetest.SQLite
 	if postgres {
@@ -110,7 +110,7 @@ func (i installation) importer() move.Import {
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-func newKey(t *testing.T) *age.X25519Identity {
+func newKey(t testing.TB) *age.X25519Identity {
 	t.Helper()
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -153,7 +153,7 @@ type typed struct {
 }
 
 // columnsOf returns the columns of a table of the schema.
-func columnsOf(t *testing.T, db *storage.DB, table string) []typed {
+func columnsOf(t testing.TB, db *storage.DB, table string) []typed {
 	t.Helper()
 	query := `SELECT name, lower(type), "notnull" = 0 AND pk = 0 FROM pragma_table_info($1) ORDER BY name`
 	if db.Dialect() == engine.PostgreSQL {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	mailhelm "github.com/mailhelm/mailhelm/core"
@@ -34,6 +35,9 @@ type Target struct {
 	arrival core.Arrival
 	token   string
 	kinds   map[string][]kind
+	// storing gets the error of the rows that are being stored while the next ones are read; nil if
+	// none are.
+	storing chan error
 	// users has the ids of people in this installation that have others in the archive.
 	users map[string]string
 }
@@ -176,7 +180,19 @@ func (t *Target) hold(ctx context.Context, do func(ctx context.Context) error) e
 	})
 }
 
-// Load implements [core.Target].
+// Stored waits until the rows of the calls of Load are stored, and returns the first error. Load and
+// Finish call it.
+func (t *Target) Stored() error {
+	if t.storing == nil {
+		return nil
+	}
+	err := <-t.storing
+	t.storing = nil
+	return err
+}
+
+// Load implements [core.Target]. It returns when the lines are read, and stores the rows while the
+// next ones are read. An error of storing them is returned by a later call.
 func (t *Target) Load(ctx context.Context, name string, lines []byte) (int64, error) {
 	table, err := find(name)
 	if err != nil {
@@ -191,10 +207,28 @@ func (t *Target) Load(ctx context.Context, name string, lines []byte) (int64, er
 		names = append(names, c.name)
 	}
 	d := decoder{table: table, kinds: kinds, orgID: t.arrival.Org.ID, master: t.master, users: t.users}
-	return d.decode(ctx, lines, func(rows [][]any) error {
-		err := t.hold(ctx, func(ctx context.Context) error { return t.db.Load(ctx, table.insert, name, names, rows) })
-		return explain(name, err)
-	})
+	rows, err := d.decode(lines)
+	if err = errors.Join(err, t.Stored()); err != nil {
+		return 0, err
+	}
+	t.storing = make(chan error, 1)
+	storing := t.storing
+	go func() { storing <- t.store(ctx, table, names, rows) }()
+	return int64(len(rows)), nil
+}
+
+// batchRows is the maximum number of rows of one transaction. Other writes on SQLite wait for it.
+const batchRows = 2000
+
+// store stores rows of a table, in batches.
+func (t *Target) store(ctx context.Context, table *table, columns []string, rows [][]any) error {
+	for batch := range slices.Chunk(rows, batchRows) {
+		err := t.hold(ctx, func(ctx context.Context) error { return t.db.Load(ctx, table.insert, table.name, columns, batch) })
+		if err != nil {
+			return explain(table.name, err)
+		}
+	}
+	return nil
 }
 
 // explain returns the error of rows that the database refused.
@@ -235,6 +269,9 @@ func (t *Target) kindsOf(ctx context.Context, table *table) ([]kind, error) {
 
 // Finish implements [core.Target].
 func (t *Target) Finish(ctx context.Context) ([]core.Joined, error) {
+	if err := t.Stored(); err != nil {
+		return nil, err
+	}
 	var joined []core.Joined
 	org := t.arrival.Org
 	err := t.hold(ctx, func(ctx context.Context) error {
@@ -316,6 +353,7 @@ func (t *Target) join(ctx context.Context, p core.Person) (string, error) {
 
 // Abandon implements [core.Target].
 func (t *Target) Abandon(ctx context.Context) error {
+	_ = t.Stored() // the rows are deleted in any case
 	if err := t.clear(ctx); err != nil {
 		return err
 	}
