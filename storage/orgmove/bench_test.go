@@ -3,7 +3,6 @@ package orgmove_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -135,36 +134,44 @@ func (i installation) insertBare(from installation, org core.Org) time.Duration 
 	i.must(i.db.Orgs().InsertOrg(ctx, org))
 	var took time.Duration
 	for _, table := range []string{"lists", "contacts", "contact_slots", "contact_topics", "list_members"} {
-		rows, err := from.db.Reader().QueryContext(ctx, `SELECT * FROM `+table+` WHERE org_id = $1`, org.ID)
-		i.must(err)
-		columns, err := rows.Columns()
-		i.must(err)
-		var batch [][]any
-		store := func() {
-			began := time.Now()
-			i.must(i.storeBare(table, columns, batch))
-			took += time.Since(began)
-			batch = nil
-		}
-		for rows.Next() {
-			values, targets := make([]any, len(columns)), make([]any, len(columns))
-			for k := range values {
-				targets[k] = &values[k]
-			}
-			i.must(rows.Scan(targets...))
-			for k, value := range values {
-				if text, ok := value.([]byte); ok { // as lib/pq returns texts
-					values[k] = string(text)
-				}
-			}
-			if batch = append(batch, values); len(batch) == 2000 {
-				store()
-			}
-		}
-		store()
-		i.must(rows.Err())
-		i.must(rows.Close())
+		took += i.copyBare(from, org, table)
 	}
+	return took
+}
+
+// copyBare inserts the rows of a table.
+func (i installation) copyBare(from installation, org core.Org, table string) (took time.Duration) {
+	i.t.Helper()
+	ctx := i.t.Context()
+	rows, err := from.db.Reader().QueryContext(ctx, `SELECT * FROM `+table+` WHERE org_id = $1`, org.ID)
+	i.must(err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	i.must(err)
+	var batch [][]any
+	store := func() {
+		began := time.Now()
+		i.must(i.storeBare(table, columns, batch))
+		took += time.Since(began)
+		batch = nil
+	}
+	for rows.Next() {
+		values, targets := make([]any, len(columns)), make([]any, len(columns))
+		for k := range values {
+			targets[k] = &values[k]
+		}
+		i.must(rows.Scan(targets...))
+		for k, value := range values {
+			if text, ok := value.([]byte); ok { // as lib/pq returns texts
+				values[k] = string(text)
+			}
+		}
+		if batch = append(batch, values); len(batch) == 2000 {
+			store()
+		}
+	}
+	store()
+	i.must(rows.Err())
 	return took
 }
 
@@ -188,16 +195,16 @@ func (i installation) storeBare(table string, columns []string, rows [][]any) er
 	if err != nil {
 		return err
 	}
+	defer func() { _ = stmt.Close() }()
 	for _, row := range rows {
 		if _, err := stmt.ExecContext(ctx, row...); err != nil {
-			return errors.Join(err, stmt.Close())
+			return err
 		}
 	}
 	if i.db.Dialect() == engine.PostgreSQL {
-		_, err = stmt.ExecContext(ctx)
-	}
-	if err = errors.Join(err, stmt.Close()); err != nil {
-		return err
+		if _, err := stmt.ExecContext(ctx); err != nil {
+			return err
+		}
 	}
 	return tx.Commit()
 }

@@ -35,7 +35,7 @@ func (exportCommand) Help() string {
 
 With --keep-running nothing changes here. The archive has the state of one moment.
 
-Not in the archive: sessions, invitations, grants and tokens of applications, results of calls for their repetition, objects in buckets of the organization, and the account of the simulator. The guide "Move an organization" says why, and which links go on to work.
+Not in the archive: sessions, invitations, grants and tokens of applications, results of calls for their repetition, objects in buckets of the organization, and mail of a simulated account. The guide "Move an organization" says why, and which links go on to work.
 
 Examples:
 
@@ -73,6 +73,14 @@ func (c *exportCommand) Run(p *cli.Program) error {
 		}
 		if org.IsDeleted() && c.KeepRunning {
 			return fmt.Errorf("the organization %s is stopped: leave out --keep-running, or restore it with 'mailhelm admin org restore %s'", org.Slug, org.Slug)
+		}
+		// It may be an organization whose rows are being deleted, or not all imported yet.
+		erasing, err := closingstore.NewOrgStore(s.DB.DB).IsErasing(ctx, org.ID)
+		if err != nil {
+			return err
+		}
+		if erasing {
+			return fmt.Errorf("the organization %s does not have all its data: it is being erased or imported", org.Slug)
 		}
 		master, err := s.MasterKey(c.Master)
 		if err != nil {

@@ -13,6 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/orgmove"
 	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	movestore "github.com/mailhelm/mailhelm/storage/orgmove"
 )
 
@@ -101,8 +104,41 @@ func (c *importCommand) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
+		if err := seedAccount(ctx, s, master, done.Header.Org.ID); err != nil {
+			return fmt.Errorf("the organization %s is imported, but not its simulated account: %w", done.Slug, err)
+		}
 		return c.print(s, done)
 	})
+}
+
+// seedAccount creates the simulated account of an organization that has one, with its topics. The
+// next sync writes the consent of the contacts to it. On PostgreSQL the server creates the account;
+// see accounts.Prepare.
+func seedAccount(ctx context.Context, s *installation.Session, master signing.MasterKey, orgID string) error {
+	connection, err := s.DB.Connections(master).Connection(ctx, orgID)
+	if err != nil && !installation.NotFound(err) {
+		return err
+	}
+	if s.Config.DatabaseURL != "" || err == nil && connection.Provider != sending.Simulated {
+		return nil
+	}
+	topics, err := s.DB.Topics().Topics(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	account, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
+	if err != nil {
+		return err
+	}
+	defer account.Close() //nolint:errcheck // Seed has committed
+	list := sending.ContactList{Name: "contacts"}
+	for _, t := range topics {
+		if t.Status != "active" {
+			continue // the account no longer has it
+		}
+		list.Topics = append(list.Topics, sending.Topic{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Default: t.Default})
+	}
+	return account.Seed(ctx, orgID, simulator.Setup{List: &list})
 }
 
 // counted counts what was read of a file.
