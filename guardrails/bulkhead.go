@@ -39,11 +39,13 @@ const (
 
 // bulkhead limits the number of expensive reads that run at the same time, so that one
 // organization cannot delay the others. It runs after the step prepare, which may use the
-// network, so that a read does not occupy a slot during that time.
+// network, so that a read does not occupy a slot during that time. A replica of the database may
+// answer an expensive read: only reads are expensive, so no write depends on them.
 func bulkhead(ctx context.Context, p *passage) error {
 	if p.op.CostOf(p.call, p.in) != core.Heavy {
 		return p.next(ctx)
 	}
+	ctx, p.replica = core.WithReplica(ctx)
 	return p.guard.RunExpensive(ctx, p.call.Principal.Org.ID, p.next)
 }
 

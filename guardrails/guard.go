@@ -127,6 +127,10 @@ type Result struct {
 	// Replayed is true if Value is the stored result of an earlier call with the same
 	// idempotency key.
 	Replayed bool
+	// ReplicaLag is how old the data of the result may be, because a replica of the database
+	// answered. It is 0 if FromReplica is false.
+	ReplicaLag  time.Duration
+	FromReplica bool
 	// Confirm is set instead of Value if the caller must confirm the call first.
 	Confirm *ConfirmationRequired
 }
@@ -148,6 +152,7 @@ type passage struct {
 	asked       *core.Confirmation // what the call would do, shown to the caller; nil until computed
 	confirmed   any                // the input of the operation at the time when the field asked was computed
 	replayed    bool
+	replica     *core.ReplicaRead // nil if no replica may answer the call
 	// byPullRequest is true if the call changes a definition (such as a topic) that the
 	// organization's git repository owns. The call then opens a pull request instead.
 	byPullRequest bool

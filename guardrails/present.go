@@ -13,5 +13,7 @@ func present(p *passage) Result {
 	if c, ok := p.out.(core.Creator); ok {
 		created = c.WasCreated()
 	}
-	return Result{Value: p.op.View(p.call.Surface, p.out), Created: created, Replayed: p.replayed}
+	result := Result{Value: p.op.View(p.call.Surface, p.out), Created: created, Replayed: p.replayed}
+	result.ReplicaLag, result.FromReplica = p.replica.Lag()
+	return result
 }

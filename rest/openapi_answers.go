@@ -109,6 +109,9 @@ func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet)
 	if slices.Contains(m.operation.Input(core.REST).Members(), "cursor") {
 		headers = append(headers, "Link")
 	}
+	if info.Cost == core.Heavy {
+		headers = append(headers, replicaLagHeader)
+	}
 	if m.Header != "" {
 		headers = append(headers, m.Header)
 	}

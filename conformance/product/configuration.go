@@ -102,6 +102,7 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seedResult {
 	case opts.Postgres:
 		cfg.DatabaseURL = demoTemplate.postgres.URL(t)
 	}
+	cfg.DatabaseReplicaURL = opts.ReplicaURL
 	if cfg.DatabaseURL != "" && storagetest.PgBouncerForAll() {
 		cfg.DatabaseDirectURL = cfg.DatabaseURL
 		cfg.DatabaseURL = storagetest.PgBouncer(t, cfg.DatabaseDirectURL, storagetest.PgBouncerConfig{}).URL(cfg.DatabaseDirectURL)

@@ -20,6 +20,8 @@ type Options struct {
 	// PostgresURL is an empty PostgreSQL database to use instead of a new one. Start creates
 	// the schema and the demo data in it. It has no effect unless Postgres is set.
 	PostgresURL string
+	// ReplicaURL is a standby of the database PostgresURL, for expensive reads; "" means none.
+	ReplicaURL string
 	// Beside is a product on PostgreSQL. The new product shares its database and clock, like
 	// a second server of one installation. nil means a database of its own.
 	Beside *Product

@@ -58,6 +58,15 @@ func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) 
 		return err
 	}
 	defer pass.leave()
+	err = db.runOn(ctx, p, c, each)
+	if !db.replicaEnded(ctx, p, err) {
+		return replicaFailure{err}
+	}
+	return err
+}
+
+// runOn is runComposed outside of a transaction, on the pool p.
+func (db *DB) runOn(ctx context.Context, p *pool, c Composed, each func(*sql.Rows) error) error {
 	if !db.hashes(c) && !p.transactional {
 		return db.eachRow(ctx, p.sql, c, each)
 	}

@@ -22,6 +22,11 @@ type Config struct {
 	// connections to URL are sessions. With it, no statement is prepared, and LISTEN and
 	// migrations use connections to DirectURL. Open fails if it leads to another database.
 	DirectURL string
+	// ReplicaURL is the URL of a streaming standby of the database, for reads that may lag; see
+	// [core.WithReplica]. "" means that there is none. The standby may be away when Open is called.
+	ReplicaURL string
+	// ReplicaLag is how old the data of the replica may be. Zero means 5 s.
+	ReplicaLag time.Duration
 	// Dir is the folder of the SQLite file mailhelm.db. Open creates it if it is missing,
 	// readable only by its owner.
 	Dir string
@@ -69,8 +74,10 @@ type DB struct {
 	// background is the pool for jobs on PostgreSQL. It is nil on SQLite, where jobs use a
 	// share of the other pools.
 	background *pool
-	clock      core.Clock
-	logger     *slog.Logger
+	// replica answers reads that may lag. It is nil without Config.ReplicaURL.
+	replica *replica
+	clock   core.Clock
+	logger  *slog.Logger
 	// outage is the reason for which the database last refused all calls, such as a full
 	// disk. It is nil before the first such failure, and after [DB.Check] has written
 	// successfully.
@@ -89,6 +96,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if c.URL != "" {
 		return openPostgres(ctx, c)
 	}
+	if c.ReplicaURL != "" {
+		return nil, ReplicaError{errors.New("storage: a replica is given without a database URL")}
+	}
 	if c.DirectURL != "" {
 		return nil, DirectError{errors.New("storage: a direct URL is given without a database URL")}
 	}
@@ -100,6 +110,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 
 // Close closes all connections. Calls in progress fail.
 func (db *DB) Close() error {
+	if db.replica != nil {
+		db.replica.close()
+	}
 	failures := make([]error, 0, len(db.pools()))
 	for _, p := range db.pools() {
 		failures = append(failures, p.close())
@@ -112,6 +125,9 @@ func (db *DB) Close() error {
 // closes, SQLite writes its log back into the database file.
 func (db *DB) pools() []*pool {
 	all := []*pool{db.expensive}
+	if db.replica != nil {
+		all = append(all, db.replica.pool)
+	}
 	if db.background != nil {
 		all = append(all, db.background)
 	}
@@ -127,6 +143,9 @@ func (db *DB) pool(ctx context.Context, writes bool) *pool {
 	lane := core.LaneOf(ctx)
 	switch {
 	case lane == core.ExpensiveReads && !writes:
+		if p := db.replicaPool(ctx); p != nil {
+			return p
+		}
 		return db.expensive
 	case lane == core.Background && db.background != nil:
 		return db.background

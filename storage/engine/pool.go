@@ -85,8 +85,8 @@ func (p *pool) prepare(ctx context.Context, s *Statement) (*sql.Stmt, error) {
 
 // PoolStats are the figures of one connection pool. The counts are since the start.
 type PoolStats struct {
-	// Name is the name of the pool: "write" and "read" on SQLite, "main" and "jobs" on
-	// PostgreSQL, and "expensive" on both. Main is for calls, "expensive" for expensive reads.
+	// Name is the name of the pool: "write" and "read" on SQLite, "main", "jobs" and
+	// "replica" on PostgreSQL, and "expensive" on both. Main is for calls, "expensive" for expensive reads.
 	Name string
 	// Limit is the largest number of connections. InUse and Idle are those that are open.
 	Limit, InUse, Idle int

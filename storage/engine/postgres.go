@@ -74,10 +74,16 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	background := postgresPool(with(withoutJIT), n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	shared.name, expensive.name, background.name = "main", "expensive", "jobs"
-	return &DB{
+	db := &DB{
 		dialect: PostgreSQL, name: direct, pooled: pooled, clock: c.Clock, logger: c.Logger,
 		write: shared, read: shared, expensive: expensive, background: background,
-	}, nil
+	}
+	if c.ReplicaURL != "" {
+		if db.replica, err = openReplica(ctx, c, shared.sql, n.expensive); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return db, nil
 }
 
 // portions has the number of connections for each lane; see [core.Lane].

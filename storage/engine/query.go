@@ -24,6 +24,8 @@ type preparedStatement struct {
 	}
 	text string
 	pass pass
+	// pool is set if the statement runs outside a transaction.
+	pool *pool
 	// own is the transaction of a read of a transactional pool, else nil.
 	own *sql.Tx
 }
@@ -67,7 +69,7 @@ func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error
 			pass.leave()
 			return preparedStatement{}, unbegun{db.cause(ctx, s.wrap(err))}
 		}
-		return preparedStatement{on: tx, text: s.on(db.dialect), pass: pass, own: tx}, nil
+		return preparedStatement{on: tx, text: s.on(db.dialect), pass: pass, pool: p, own: tx}, nil
 	}
 	stmt, again := p.findPrepared(s)
 	if stmt == nil && again {
@@ -76,7 +78,7 @@ func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error
 			return preparedStatement{}, unbegun{db.cause(ctx, err)}
 		}
 	}
-	return preparedStatement{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
+	return preparedStatement{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass, pool: p}, nil
 }
 
 // ready returns the statement s in a form that runs in the transaction. If s is not
@@ -111,28 +113,52 @@ func (t *transaction) ready(ctx context.Context, s *Statement) (preparedStatemen
 	return preparedStatement{stmt: own}, nil
 }
 
-// Each runs a statement and calls f for every row of the result.
+// Each runs a statement and calls f for every row of the result. If a replica fails before the
+// first row, Each runs the statement on the primary.
 func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.Rows) error) error {
+	called, err := db.each(ctx, s, args, f)
+	if !called && isReplicaFailure(err) {
+		_, err = db.each(ctx, s, args, f)
+	}
+	return err
+}
+
+// each is Each on one database. It reports whether it called f.
+func (db *DB) each(ctx context.Context, s *Statement, args []any, f func(*sqlx.Rows) error) (called bool, err error) {
 	ready, err := db.ready(ctx, s)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer ready.leave()
 	rows, err := ready.query(db.statementContext(ctx, s), args)
 	if err != nil {
-		return db.wrapFailure(ctx, s, err)
+		return false, db.readFailure(ctx, s, ready.pool, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err reports the errors
 	scanner := &sqlx.Rows{Rows: rows, Mapper: columns}
 	for rows.Next() {
+		called = true
 		if err := f(scanner); err != nil {
-			return s.wrap(db.cause(ctx, err))
+			return called, s.wrap(db.cause(ctx, err))
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return db.wrapFailure(ctx, s, err)
+		return called, db.readFailure(ctx, s, ready.pool, err)
 	}
-	return nil
+	db.replicaEnded(ctx, ready.pool, nil)
+	if s.writes && ready.pool != nil {
+		db.wrote(ctx)
+	}
+	return called, nil
+}
+
+// readFailure returns the error of a statement that failed on the pool p, or in a transaction if p
+// is nil.
+func (db *DB) readFailure(ctx context.Context, s *Statement, p *pool, err error) error {
+	if !db.replicaEnded(ctx, p, err) {
+		return replicaFailure{s.wrap(err)}
+	}
+	return db.wrapFailure(ctx, s, err)
 }
 
 // wrapFailure returns the error of a failed statement. For a read it wraps the error in the
@@ -242,6 +268,9 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 		result, err := ready.exec(ctx, args)
 		if err == nil {
 			changed, err = result.RowsAffected()
+		}
+		if ready.pool != nil { // outside of a transaction
+			db.wrote(ctx)
 		}
 		if err != nil {
 			return s.wrap(db.cause(ctx, err))

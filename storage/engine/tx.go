@@ -84,7 +84,9 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err := f(context.WithValue(ctx, transactionKey{}, t)); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
+	err = tx.Commit()
+	db.wrote(ctx)
+	if err != nil {
 		return fmt.Errorf("storage: commit: %w", db.cause(ctx, err))
 	}
 	return nil
@@ -142,6 +144,8 @@ func (db *DB) Retry(ctx context.Context, f func() error) error {
 		}
 		_, unchanged := errors.AsType[unbegun](err)
 		switch {
+		case isReplicaFailure(err):
+			continue // on the primary
 		case retryable(err), isBusy(err) && core.LaneOf(ctx) == core.Background:
 		case unchanged && isLost(err) && !renewed:
 			renewed = true
@@ -155,6 +159,12 @@ func (db *DB) Retry(ctx context.Context, f func() error) error {
 			return errors.Join(pauseErr, err)
 		}
 	}
+}
+
+// isReplicaFailure reports whether a read of a replica failed.
+func isReplicaFailure(err error) bool {
+	_, failed := errors.AsType[replicaFailure](err)
+	return failed
 }
 
 // pause waits between retries, longer with each attempt. The wait is random, from half the

@@ -26,6 +26,8 @@ type cluster struct {
 	bin string
 	// durable makes each commit wait for the disk.
 	durable bool
+	// replicated lets standbys follow the server.
+	replicated bool
 }
 
 // joinCluster starts the PostgreSQL server if it is not running. bin is the folder of the
@@ -98,27 +100,48 @@ func (c cluster) isRunning() bool {
 // server.
 func (c cluster) start() error {
 	c.stop()
-	run := c.path("run")
-	if err := os.Mkdir(run, 0o700); err != nil {
+	if err := c.makeRun(); err != nil {
 		return err
 	}
-	if owner := c.owner(); owner != nil {
-		if err := os.Chown(run, int(owner.Uid), int(owner.Gid)); err != nil {
-			return err
-		}
-	}
-	data := filepath.Join(run, "data")
+	data := filepath.Join(c.path("run"), "data")
 	if err := c.run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"); err != nil {
 		return err
 	}
 	return c.resume()
 }
 
+// follow copies the running server primary, and starts the copy as a standby that follows it.
+func (c cluster) follow(primary cluster) error {
+	if err := c.makeRun(); err != nil {
+		return err
+	}
+	if err := c.run("pg_basebackup", "-D", filepath.Join(c.path("run"), "data"), "-h", primary.path("run"), "-U", "postgres",
+		"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync"); err != nil {
+		return err
+	}
+	return c.resume()
+}
+
+// makeRun creates the folder of the server's socket and data.
+func (c cluster) makeRun() error {
+	run := c.path("run")
+	if err := os.Mkdir(run, 0o700); err != nil {
+		return err
+	}
+	if owner := c.owner(); owner != nil {
+		return os.Chown(run, int(owner.Uid), int(owner.Gid))
+	}
+	return nil
+}
+
 // resume starts the PostgreSQL server with its existing data.
 func (c cluster) resume() error {
 	run := c.path("run")
 	options := fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c max_connections=300 ", run)
-	if !c.durable {
+	switch {
+	case c.replicated:
+		options += "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB -c wal_level=replica -c max_wal_senders=4"
+	case !c.durable:
 		// The data is temporary, so commits need not wait for the disk.
 		options += "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0"
 	}

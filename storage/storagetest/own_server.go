@@ -12,17 +12,39 @@ type Server struct{ cluster cluster }
 // PostgreSQL is not installed the test is skipped, or fails if CI is "true".
 func OwnServer(tb testing.TB) *Server {
 	tb.Helper()
-	return ownServer(tb, false)
+	return ownServer(tb, cluster{})
 }
 
 // DurableServer is like OwnServer, but with PostgreSQL's default settings: each commit waits
 // for the disk. Benchmarks use it that promise durable data.
 func DurableServer(tb testing.TB) *Server {
 	tb.Helper()
-	return ownServer(tb, true)
+	return ownServer(tb, cluster{durable: true})
 }
 
-func ownServer(tb testing.TB, durable bool) *Server {
+// WithStandby starts a PostgreSQL server and a streaming standby of it, and stops both when the test
+// ends. A standby has all databases of its primary.
+func WithStandby(tb testing.TB) (primary, standby *Server) {
+	tb.Helper()
+	primary = ownServer(tb, cluster{replicated: true})
+	standby = newServer(tb, cluster{replicated: true})
+	if err := standby.cluster.follow(primary.cluster); err != nil {
+		tb.Fatalf("storagetest: standby: %v", err)
+	}
+	return primary, standby
+}
+
+func ownServer(tb testing.TB, c cluster) *Server {
+	tb.Helper()
+	s := newServer(tb, c)
+	if err := s.cluster.start(); err != nil {
+		tb.Fatalf("storagetest: %v", err)
+	}
+	return s
+}
+
+// newServer returns a server that does not run yet. It is removed when the test ends.
+func newServer(tb testing.TB, c cluster) *Server {
 	tb.Helper()
 	bin := serverBinaries()
 	if bin == "" || !Services() {
@@ -37,14 +59,12 @@ func ownServer(tb testing.TB, durable bool) *Server {
 	if err != nil {
 		tb.Fatalf("storagetest: %v", err)
 	}
-	s := &Server{cluster{dir: dir, bin: bin, durable: durable}}
+	c.dir, c.bin = dir, bin
+	s := &Server{c}
 	tb.Cleanup(func() {
 		s.cluster.stop()
 		_ = os.RemoveAll(dir)
 	})
-	if err := s.cluster.start(); err != nil {
-		tb.Fatalf("storagetest: %v", err)
-	}
 	return s
 }
 

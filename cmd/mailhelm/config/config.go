@@ -45,6 +45,10 @@ type Config struct {
 	// DatabaseDirectURL is the address of the same database without its pooler; see
 	// engine.Config.DirectURL. "" means that DatabaseURL keeps sessions.
 	DatabaseDirectURL string
+	// DatabaseReplicaURL is the address of a standby for reads that may lag; "" means none.
+	// ReplicaLag limits how old its data may be; 0 means package storage's default.
+	DatabaseReplicaURL string
+	ReplicaLag         time.Duration
 	// MaxConns limits the connections to PostgreSQL; 0 means package storage's default.
 	MaxConns int
 	// SQLiteReaders limits the connections for reads of callers on SQLite; 0 means package
@@ -326,11 +330,8 @@ func (c Config) Check() error {
 	if c.Role != All && c.Role != API && c.Role != Worker {
 		return fmt.Errorf("--role %q is not supported: use all, api or worker", c.Role)
 	}
-	if c.Role != All && c.DatabaseURL == "" {
-		return fmt.Errorf("--role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
-	}
-	if c.DatabaseDirectURL != "" && c.DatabaseURL == "" {
-		return fmt.Errorf("--database-direct-url needs --database-url: the direct address is that of a database behind a pooler")
+	if err := c.checkDatabase(); err != nil {
+		return err
 	}
 	if err := c.checkSizes(); err != nil {
 		return err

@@ -27,6 +27,9 @@ type Settings struct {
 	NoMigrate bool   `help:"Do not apply migrations at start; see 'mailhelm migrate'." group:"storage"`
 	Master
 
+	DatabaseReplicaURL string        `name:"database-replica-url" help:"Streaming standby of the PostgreSQL database, for expensive reads of callers: reports, searches and previews. Default: none." placeholder:"URL" group:"storage" secret:"url"`
+	DatabaseReplicaLag time.Duration `name:"database-replica-lag" help:"How old the data of the standby may be. Above it, the database itself is read." default:"5s" placeholder:"DURATION" group:"storage"`
+
 	DatabaseConnections int    `name:"database-connections" help:"Connections to PostgreSQL that this process opens at most, from 4 up. Up to three more listen for notifications. Default: 16." placeholder:"N" group:"storage"`
 	SQLiteReaders       int    `name:"sqlite-readers" help:"Connections for reads of callers on SQLite, from 1 to 64. Default: 6." placeholder:"N" group:"storage"`
 	MemoryLimit         string `name:"memory-limit" help:"Memory that Go's garbage collector tries not to exceed, such as 768MiB or 2GiB, or off. Default: GOMEMLIMIT, or nine tenths of the memory of the container, or half of the memory of the machine." placeholder:"SIZE" group:"process"`
@@ -95,7 +98,7 @@ type Settings struct {
 // Log and Build.
 func (s Settings) Server() Config {
 	return Config{
-		DataDir: s.Data, DatabaseURL: s.DatabaseURL, DatabaseDirectURL: s.DatabaseDirectURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, MasterKeyPath: s.MasterKeyPath, MaxConns: s.DatabaseConnections, SQLiteReaders: s.SQLiteReaders, MemoryLimit: s.MemoryLimit, NoMigrate: s.NoMigrate,
+		DataDir: s.Data, DatabaseURL: s.DatabaseURL, DatabaseDirectURL: s.DatabaseDirectURL, DatabaseReplicaURL: s.DatabaseReplicaURL, ReplicaLag: s.DatabaseReplicaLag, RedisURL: s.RedisURL, MasterKey: s.MasterKey, MasterKeyPath: s.MasterKeyPath, MaxConns: s.DatabaseConnections, SQLiteReaders: s.SQLiteReaders, MemoryLimit: s.MemoryLimit, NoMigrate: s.NoMigrate,
 		Role: Role(s.Role), DrainDelay: s.DrainDelay,
 		Public: Public{
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL, Asset: s.AssetURL,

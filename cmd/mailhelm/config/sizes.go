@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The bounds of the sizes of pools. leastConns is the least of package storage: one connection
@@ -13,6 +14,9 @@ const (
 	leastConns  = 4
 	mostConns   = 1000
 	mostReaders = 64
+	// The lag is measured several times in its bound.
+	leastLag = 100 * time.Millisecond
+	mostLag  = time.Hour
 	// mostFirstPort leaves room for the five ports that follow it.
 	mostFirstPort = 65535 - 5
 	// leastMemory is the least memory limit. Below it, the garbage collector would take most of
@@ -28,6 +32,9 @@ func (c Config) checkSizes() error {
 	}
 	if c.SQLiteReaders < 0 || c.SQLiteReaders > mostReaders {
 		return fmt.Errorf("--sqlite-readers %d: give a number from 1 to %d", c.SQLiteReaders, mostReaders)
+	}
+	if c.ReplicaLag != 0 && (c.ReplicaLag < leastLag || c.ReplicaLag > mostLag) {
+		return fmt.Errorf("--database-replica-lag %s: give a time from %s to %s", c.ReplicaLag, leastLag, mostLag)
 	}
 	if c.DrainDelay < 0 {
 		return fmt.Errorf("--drain-delay %s: must not be negative", c.DrainDelay)

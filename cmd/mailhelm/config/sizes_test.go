@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMemory(t *testing.T) {
@@ -30,6 +31,7 @@ func TestSizesHaveBounds(t *testing.T) {
 	for want, c := range map[string]Config{
 		"--database-connections 3": {MaxConns: 3}, "--database-connections 1001": {MaxConns: 1001},
 		"--sqlite-readers 65": {SQLiteReaders: 65}, "--sqlite-readers -1": {SQLiteReaders: -1},
+		"--database-replica-lag 10ms": {ReplicaLag: 10 * time.Millisecond}, "--database-replica-lag 2h": {ReplicaLag: 2 * time.Hour},
 	} {
 		if err := c.checkSizes(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -35,10 +35,31 @@ func DatabaseError(url string, err error) error {
 	if ok && direct.Direct() {
 		return fmt.Errorf("--database-direct-url: %w", err)
 	}
+	replica, ok := errors.AsType[interface {
+		error
+		Replica() bool
+	}](err)
+	if ok && replica.Replica() {
+		return fmt.Errorf("--database-replica-url: %w", err)
+	}
 	if err == nil || url == "" {
 		return err
 	}
 	return fmt.Errorf("--database-url: %w", err)
+}
+
+// checkDatabase returns an error if a setting needs PostgreSQL, and no database URL is set.
+func (c Config) checkDatabase() error {
+	if c.Role != All && c.DatabaseURL == "" {
+		return fmt.Errorf("--role %s needs --database-url: SQLite is for one process, so the jobs of another process would never run", c.Role)
+	}
+	if c.DatabaseDirectURL != "" && c.DatabaseURL == "" {
+		return fmt.Errorf("--database-direct-url needs --database-url: the direct address is that of a database behind a pooler")
+	}
+	if c.DatabaseReplicaURL != "" && c.DatabaseURL == "" {
+		return fmt.Errorf("--database-replica-url needs --database-url: the replica is a standby of that database")
+	}
+	return nil
 }
 
 // ReadMasterKey returns the configured master key, or that in the key file. It fails with

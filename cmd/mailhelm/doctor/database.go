@@ -30,7 +30,7 @@ func (e *examination) database(ctx context.Context) {
 		}
 	}
 	db, err := storage.Open(ctx, engine.Config{
-		URL: e.cfg.DatabaseURL, DirectURL: e.cfg.DatabaseDirectURL, Dir: e.cfg.DataDir, CallerWait: e.cfg.CallerWait, Clock: e.cfg.Clock, Logger: e.cfg.Log,
+		URL: e.cfg.DatabaseURL, DirectURL: e.cfg.DatabaseDirectURL, ReplicaURL: e.cfg.DatabaseReplicaURL, ReplicaLag: e.cfg.ReplicaLag, Dir: e.cfg.DataDir, CallerWait: e.cfg.CallerWait, Clock: e.cfg.Clock, Logger: e.cfg.Log,
 	})
 	if err != nil {
 		e.add(name, Fail, config.DatabaseError(e.cfg.DatabaseURL, err).Error(), "Check --database-url and --data, and that the server accepts connections from here.")
@@ -40,6 +40,7 @@ func (e *examination) database(ctx context.Context) {
 	if !e.pooler(ctx, db) {
 		return
 	}
+	e.replica(ctx, db)
 	missing, err := db.MissingMigrations(ctx)
 	switch {
 	case err != nil:

@@ -52,7 +52,7 @@ func secretFileStatus(mode fs.FileMode, own bool) (status Status, fix string) {
 // hasSecrets reports whether a setting that can hold a secret is set.
 func (e *examination) hasSecrets() bool {
 	c := e.cfg
-	return c.MasterKey+c.DatabaseURL+c.DatabaseDirectURL+c.RedisURL+c.SystemSMTP+c.RspamdURL+c.GitHub.Key+c.GitHub.ClientSecret+c.GitHub.WebhookSecret != ""
+	return c.MasterKey+c.DatabaseURL+c.DatabaseDirectURL+c.DatabaseReplicaURL+c.RedisURL+c.SystemSMTP+c.RspamdURL+c.GitHub.Key+c.GitHub.ClientSecret+c.GitHub.WebhookSecret != ""
 }
 
 // dataFolder checks the permissions of the data folder, and the master key in it. It warns

@@ -9,6 +9,23 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
+// TestReplicasAreExamined checks that a replica that is no standby of the database is a warning.
+func TestReplicasAreExamined(t *testing.T) {
+	t.Parallel()
+	cfg := newConfig(t)
+	cfg.DatabaseURL = storagetest.PostgresURL(t)
+	cfg.DatabaseReplicaURL = cfg.DatabaseURL
+	r := doctor.Examine(t.Context(), cfg, "")
+	if status, text := checkOf(r, "database replica"); status != doctor.Warn || !strings.Contains(text, "no standby of this database") {
+		t.Errorf("a primary as replica: %s %s", status, text)
+	}
+	cfg.DatabaseURL = ""
+	r = doctor.Examine(t.Context(), cfg, "")
+	if status, text := checkOf(r, "settings"); status != doctor.Fail || !strings.Contains(text, "--database-replica-url needs --database-url") {
+		t.Errorf("a replica of SQLite: %s %s", status, text)
+	}
+}
+
 // TestPoolersAreExamined checks the advice about a pooler in front of PostgreSQL.
 func TestPoolersAreExamined(t *testing.T) {
 	t.Parallel()

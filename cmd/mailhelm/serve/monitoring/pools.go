@@ -19,7 +19,7 @@ func showPools(r prometheus.Registerer, stats func() []engine.PoolStats) {
 	}
 	r.MustRegister(pools{
 		stats:       stats,
-		connections: desc("connections", "Open connections of this process to the database, by pool and state: in_use or idle. Pools are write and read on SQLite, main and jobs on PostgreSQL, and expensive on both.", "state"),
+		connections: desc("connections", "Open connections of this process to the database, by pool and state: in_use or idle. Pools are write and read on SQLite, main, jobs and replica on PostgreSQL, and expensive on both.", "state"),
 		limit:       desc("connections_limit", "Largest number of connections of the pool."),
 		waiting:     desc("waiting", "Calls and jobs that wait for a connection of the pool."),
 		waits:       desc("waits_total", "Calls and jobs that had to wait for a connection of the pool."),

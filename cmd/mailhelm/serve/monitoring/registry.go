@@ -30,6 +30,7 @@ func NewRegistry(b config.Build) *prometheus.Registry {
 // processes that use it.
 func ShowServer(r prometheus.Registerer, db *engine.DB, process *replay.Process, log *slog.Logger) {
 	showPools(r, db.PoolStats)
+	showReplica(r, db.ReplicaStats)
 	showProcesses(r, process.Alive)
 	showDatabase(r, databaseConfig{Store: store.New(db), Clock: db.Now, Log: log})
 }

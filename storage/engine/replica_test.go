@@ -1,0 +1,199 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// replicated is a database with a streaming standby.
+type replicated struct {
+	t                *testing.T
+	db               *storage.DB // uses the standby
+	other            *storage.DB // another process
+	control          *storage.DB // opens the standby itself
+	primary, standby *storagetest.Server
+}
+
+const testLag = 600 * time.Millisecond
+
+func newReplicated(t *testing.T) *replicated {
+	t.Helper()
+	r := &replicated{t: t}
+	r.primary, r.standby = storagetest.WithStandby(t)
+	c := storage.Config{URL: r.primary.URL(), CallerWait: time.Minute, MaxConns: 8}
+	r.other = storagetest.Open(t, c)
+	must(t, r.other.Migrate(t.Context()))
+	c.ReplicaURL, c.ReplicaLag = r.standby.URL(), testLag
+	r.db = storagetest.Open(t, c)
+	r.control = storagetest.Open(t, storage.Config{URL: r.standby.URL(), MaxConns: 4})
+	r.await("")
+	return r
+}
+
+// await waits until reads use the replica, or use the primary for the reason.
+func (r *replicated) await(why engine.ReplicaReason) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		short, end := context.WithTimeout(ctx, time.Millisecond)
+		_, got := r.db.CheckReplica(short)
+		end()
+		if got == why {
+			return
+		}
+		if ctx.Err() != nil {
+			r.t.Fatalf("the replica is %q, want %q", got, why)
+		}
+	}
+}
+
+// read runs a read that may lag. It returns the number of organizations and whether the standby
+// answered.
+func (r *replicated) read() (orgs int, standby bool) {
+	r.t.Helper()
+	ctx, call := core.WithReplica(core.WithLane(r.t.Context(), core.ExpensiveReads))
+	got, err := engine.Rows(ctx, r.db.DB, engine.Composed{Name: "where", Text: "SELECT CAST(pg_is_in_recovery() AS text)"}, scanText)
+	must(r.t, err)
+	ids, err := r.db.Orgs().OrgIDs(ctx)
+	must(r.t, err)
+	if lag, answered := call.Lag(); answered != (got[0] == "true") || answered && (lag < 0 || lag > testLag) {
+		r.t.Errorf("the call says %v, %v; in recovery: %s", lag, answered, got[0])
+	}
+	return len(ids), got[0] == "true"
+}
+
+func (r *replicated) expect(what string, orgs int, standby bool) {
+	r.t.Helper()
+	if n, on := r.read(); n != orgs || on != standby {
+		r.t.Errorf("%s: %d organizations, from the standby %t; want %d, %t", what, n, on, orgs, standby)
+	}
+}
+
+func insertOrg(ctx context.Context, db *storage.DB) error {
+	id := core.NewID()
+	return db.Orgs().InsertOrg(ctx, core.Org{ID: id, Name: "Acme", Slug: id, Tier: "free"})
+}
+
+// onStandby runs a statement of PostgreSQL on the standby.
+func (r *replicated) onStandby(statement string) {
+	r.t.Helper()
+	_, err := r.control.Writer().ExecContext(r.t.Context(), statement)
+	must(r.t, err)
+}
+
+// TestReplica checks which reads a standby answers, and when reads use the primary: with replay
+// paused, without the standby, and after its promotion. No read fails.
+func TestReplica(t *testing.T) {
+	t.Parallel()
+	r := newReplicated(t)
+	r.expect("at first", 0, true)
+	for n := 1; n <= 20; n++ {
+		must(t, insertOrg(t.Context(), r.db))
+		if got, _ := r.read(); got != n {
+			t.Fatalf("a process reads %d of its %d organizations", got, n)
+		}
+	}
+	r.otherReads()
+
+	r.expect("before the pause", 21, true)
+	r.onStandby("SELECT pg_wal_replay_pause()")
+	must(t, insertOrg(t.Context(), r.other))
+	// The standby lacks the write of the other process. On a busy machine the bound may be over.
+	if n, standby := r.read(); standby != (n == 21) {
+		t.Errorf("%d organizations, from the standby %t", n, standby)
+	}
+	must(t, insertOrg(t.Context(), r.db))
+	r.expect("an own write on a paused standby", 23, false)
+	r.await(engine.ReplicaLags)
+	r.expect("above the bound", 23, false)
+	r.onStandby("SELECT pg_wal_replay_resume()")
+	r.await("")
+	r.expect("after the pause", 23, true)
+
+	r.standby.Stop(t)
+	r.expect("just after the standby stopped", 23, false)
+	r.await(engine.ReplicaUnreachable)
+	r.expect("without the standby", 23, false)
+	r.standby.Start(t)
+	r.await("")
+	r.expect("with the standby again", 23, true)
+
+	r.onStandby("SELECT pg_promote()")
+	r.await(engine.ReplicaPromoted)
+	r.expect("after a promotion", 23, false)
+
+	s, _ := r.db.ReplicaStats()
+	for _, why := range []engine.ReplicaReason{engine.ReplicaLags, engine.ReplicaUnreachable, engine.ReplicaPromoted, engine.ReplicaOwnWrites} {
+		if s.Fallbacks[why] == 0 {
+			t.Errorf("no fallback with the reason %s: %+v", why, s)
+		}
+	}
+	if s.Reads < 3 {
+		t.Errorf("%d reads", s.Reads)
+	}
+}
+
+// otherReads checks that reads without the mark, in transactions, on other lanes and after a write
+// of the same call use the primary.
+func (r *replicated) otherReads() {
+	t := r.t
+	t.Helper()
+	where := func(ctx context.Context) error {
+		got, err := engine.Rows(ctx, r.db.DB, engine.Composed{Name: "where", Text: "SELECT CAST(pg_is_in_recovery() AS text)"}, scanText)
+		if err == nil && got[0] != "false" {
+			err = errors.New("the standby answered")
+		}
+		return err
+	}
+	marked, _ := core.WithReplica(core.WithLane(t.Context(), core.ExpensiveReads))
+	for name, read := range map[string]func() error{
+		"not marked":    func() error { return where(core.WithLane(t.Context(), core.ExpensiveReads)) },
+		"a transaction": func() error { return r.db.InTx(marked, where) },
+	} {
+		if err := read(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, lane := range []core.Lane{core.Calls, core.Vital, core.Background} {
+		ctx, _ := core.WithReplica(core.WithLane(t.Context(), lane))
+		if err := where(ctx); err != nil {
+			t.Errorf("lane %d: %v", lane, err)
+		}
+	}
+	ctx, _ := core.WithReplica(core.WithLane(t.Context(), core.ExpensiveReads))
+	must(t, insertOrg(ctx, r.db))
+	if err := where(ctx); err != nil {
+		t.Errorf("after a write of the call: %v", err)
+	}
+}
+
+// TestReplicaNeedsADatabase checks which replicas Open refuses.
+func TestReplicaNeedsADatabase(t *testing.T) {
+	t.Parallel()
+	url := storagetest.PostgresURL(t)
+	for name, c := range map[string]storage.Config{
+		"SQLite":       {Dir: t.TempDir(), ReplicaURL: url},
+		"another kind": {URL: url, ReplicaURL: "mysql://u:hunter2@db/x"},
+	} {
+		_, err := storage.Open(t.Context(), c)
+		if _, ok := errors.AsType[engine.ReplicaError](err); !ok || strings.Contains(fmt.Sprint(err), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A primary is no replica of itself, and a server that does not answer is none yet.
+	for replica, why := range map[string]engine.ReplicaReason{url: engine.ReplicaPromoted, "postgres://u@127.0.0.1:1/x?sslmode=disable": engine.ReplicaUnreachable} {
+		r := &replicated{t: t, db: storagetest.Open(t, storage.Config{URL: url, ReplicaURL: replica, MaxConns: 4})}
+		r.await(why)
+		r.expect(string(why), 0, false)
+	}
+}
