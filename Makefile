@@ -39,6 +39,10 @@ build: ## Build bin/mailhelm
 run: build ## Start everything with demo data; PORT=N uses the six ports from N on
 	bin/mailhelm demo $(if $(PORT),--port $(PORT))
 
+.PHONY: cluster
+cluster: build ## Start 2 API servers and 2 workers with PostgreSQL, standby, PgBouncer, Redis and S3; PORT=N as above
+	$(GO) run ./conformance/cluster $(if $(PORT),-port $(PORT))
+
 .PHONY: test
 test: $(if $(RACE),check) ## Run every test and list the skipped ones, which fail the run if CI=true; with RACE=1 run "check"
 	$(if $(RACE),,$(GO) run ./conformance/verdict $(TEST_FLAGS) $$(.ci/packages))

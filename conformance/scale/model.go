@@ -42,7 +42,7 @@ const (
 	nodeProcessors = 16.0
 	// processors and connections are of one process of Mailhelm.
 	processProcessors  = 2.0
-	processConnections = 17
+	processConnections = 19
 	yearSeconds        = 365 * 24 * 3600
 )
 

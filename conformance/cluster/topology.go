@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq" // the driver of the statements that set up replication
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// portsOfServer is the number of ports of an API server; a worker has one.
+const portsOfServer = 6
+
+// topology is a running installation.
+type topology struct {
+	program program
+	folder  string // of data and logs
+	// config is the configuration file of all processes and commands. It has the public
+	// addresses, those of the first API server.
+	config string
+	// apis are the local addresses of the two API servers, app is that of the dashboard.
+	apis [2]string
+	app  string
+	// first is the first port of the first API server.
+	first int
+	// admins are the admin addresses of the API servers and then of the workers.
+	admins [4]string
+	// org is the organization, and key an API key of it with all scopes.
+	org, key string
+
+	primary, standby *storagetest.Server
+	bouncer          *storagetest.PgBouncerServer
+	redis            *storagetest.RedisServer
+	bucket           *storagetest.S3Server
+}
+
+// start starts an installation with its first ports from the port from on. report is called
+// before each step that takes a while.
+func start(tb testing.TB, p program, from int, report func(step string)) *topology {
+	tb.Helper()
+	t := &topology{program: p, folder: storagetest.Folder(tb), org: "acme"}
+	report("PostgreSQL and its synchronous standby")
+	t.primary, t.standby = storagetest.WithStandby(tb)
+	makeSynchronous(tb, t.primary.URL())
+	report("PgBouncer, Redis and the S3 server")
+	t.bouncer = storagetest.PgBouncer(tb, t.primary.URL(), storagetest.PgBouncerConfig{Servers: 20})
+	t.redis, t.bucket = storagetest.Redis(tb), storagetest.S3(tb)
+	t.configure(tb, from)
+	report("the schema and an organization")
+	t.setUp(tb)
+	report("two API servers and two workers")
+	t.serve(tb)
+	return t
+}
+
+// configure chooses the ports, and writes the configuration file.
+func (t *topology) configure(tb testing.TB, from int) {
+	tb.Helper()
+	t.first = freePorts(tb, from, 2*portsOfServer+2)
+	t.apis, t.app = [2]string{localURL(t.first), localURL(t.first + portsOfServer)}, localURL(t.first+1)
+	var text strings.Builder
+	for _, setting := range [][2]string{
+		{"data", filepath.Join(t.folder, "data")},
+		{"master-key-file", t.secretFile(tb, "master.key", newKey())},
+		{"database-url", t.bouncer.URL(t.primary.URL())},
+		{"database-direct-url", t.primary.URL()},
+		{"database-replica-url", t.standby.URL()},
+		{"redis-url", t.redis.URL},
+		{"bucket-networks", "127.0.0.0/8"},
+		{"base-url", t.apis[0]},
+		{"auth-url", t.app},
+		{"app-url", t.app},
+		{"mcp-url", localURL(t.first + 2)},
+	} {
+		fmt.Fprintf(&text, "%s = %q\n", setting[0], setting[1])
+	}
+	t.config = t.secretFile(tb, "mailhelm.toml", text.String())
+}
+
+// makeSynchronous lets commits of the primary wait for its standby, and sets what PgBouncer
+// cannot set for each connection.
+func makeSynchronous(tb testing.TB, primary string) {
+	tb.Helper()
+	db, err := sql.Open("postgres", primary)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // nothing is lost
+	for _, statement := range []string{
+		"ALTER DATABASE postgres SET jit = off",
+		"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()",
+	} {
+		if _, err := db.ExecContext(tb.Context(), statement); err != nil {
+			tb.Fatalf("%s: %v", statement, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), startTimeout)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var synchronous int
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").Scan(&synchronous); err != nil {
+			tb.Fatalf("the standby does not become synchronous: %v", err)
+		}
+		if synchronous == 1 {
+			return
+		}
+		<-again.C
+	}
+}
+
+func newKey() string {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return hex.EncodeToString(key)
+}
+
+// secretFile writes a file that only its owner can read, and returns its path.
+func (t *topology) secretFile(tb testing.TB, name, content string) string {
+	tb.Helper()
+	path := filepath.Join(t.folder, name)
+	if err := os.WriteFile(path, []byte(content+"\n"), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// setUp migrates the database, and creates an organization that keeps received mail in the
+// bucket.
+func (t *topology) setUp(tb testing.TB) {
+	tb.Helper()
+	t.command(tb, "migrate", "up")
+	t.command(tb, "admin", "org", "create", t.org, "--name", "Acme")
+	var key struct{ Secret string }
+	if err := json.Unmarshal([]byte(t.command(tb, "admin", "key", "create", t.org, "--name", "Cluster", "--scopes", "all", "--json")), &key); err != nil {
+		tb.Fatal(err)
+	}
+	t.key = key.Secret
+	t.command(tb, "admin", "org", "mail-storage", "set", t.org,
+		"--bucket", storagetest.S3Bucket, "--region", storagetest.S3Region, "--endpoint", t.bucket.URL, "--path-style",
+		"--access-key-id", storagetest.S3AccessKeyID, "--secret-file", t.secretFile(tb, "s3.secret", storagetest.S3Secret))
+}
+
+// command runs a command of mailhelm on the installation and returns its standard output.
+func (t *topology) command(tb testing.TB, args ...string) string {
+	tb.Helper()
+	return t.program.run(tb, append(args, "--config", t.config)...)
+}
+
+// serve starts the processes.
+func (t *topology) serve(tb testing.TB) {
+	tb.Helper()
+	for i := range 2 {
+		port := t.first + i*portsOfServer
+		t.admins[i] = localURL(port + portsOfServer - 1)
+		t.program.serve(tb, t.folder, fmt.Sprintf("api-%d", i+1), "--config", t.config, "--role", "api", "--port", strconv.Itoa(port))
+	}
+	for i := range 2 {
+		port := t.first + 2*portsOfServer + i
+		t.admins[2+i] = localURL(port)
+		t.program.serve(tb, t.folder, fmt.Sprintf("worker-%d", i+1), "--config", t.config, "--role", "worker", "--admin-addr", fmt.Sprintf("127.0.0.1:%d", port))
+	}
+}
