@@ -19,7 +19,8 @@ const firstPort = 14000
 
 // TestTopology starts the whole installation. A contact that one API server writes must be at
 // the other one, rows of a bulk write must be written by a worker, a report must come from the
-// standby, and received mail must have its bucket. Doctor must find nothing to change.
+// standby, and received mail must have its bucket. Doctor must find nothing to change. Then
+// Redis, PgBouncer and PostgreSQL are stopped and started one after the other.
 func TestTopology(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "mailhelm")
@@ -47,6 +48,37 @@ func TestTopology(t *testing.T) {
 		}
 	}
 	c.examine(t)
+	c.survives(t, "Redis", c.redis.Stop, func() { c.redis.Start(t) }, http.StatusOK)
+	c.survives(t, "PgBouncer", c.bouncer.Stop, func() { c.bouncer.Start(t) }, http.StatusServiceUnavailable)
+	c.survives(t, "PostgreSQL", func() { c.primary.Stop(t) }, func() { c.primary.Start(t) }, http.StatusServiceUnavailable)
+}
+
+// survives stops a part, and starts it again. In between, both API servers must answer with the
+// status want; 503 must say when to try again. Afterwards both must answer again.
+func (t *topology) survives(tb testing.TB, part string, stop, start func(), want int) {
+	tb.Helper()
+	stop()
+	for server := range t.apis {
+		status, header, body := t.call(tb, server, http.MethodGet, "/v1/contacts/ada%40example.com", "")
+		if status != want || (want == http.StatusServiceUnavailable && header.Get("Retry-After") == "") {
+			tb.Errorf("without %s, server %d answers %d %v %s", part, server+1, status, header, body)
+		}
+	}
+	start()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for server := range t.apis {
+		status := 0
+		for range 300 { // half a minute
+			if status, _, _ = t.call(tb, server, http.MethodGet, "/v1/contacts/ada%40example.com", ""); status == http.StatusOK {
+				break
+			}
+			<-again.C
+		}
+		if status != http.StatusOK {
+			tb.Errorf("after %s was started again, server %d answers %d", part, server+1, status)
+		}
+	}
 }
 
 // writeByWorker writes rows in bulk, and waits until a worker has done so.
