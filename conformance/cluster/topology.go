@@ -53,7 +53,10 @@ func start(tb testing.TB, p program, from int, report func(step string)) *topolo
 	t.primary, t.standby = storagetest.WithStandby(tb)
 	makeSynchronous(tb, t.primary.URL())
 	report("PgBouncer, Redis and the S3 server")
-	t.bouncer = storagetest.PgBouncer(tb, t.primary.URL(), storagetest.PgBouncerConfig{Servers: 20})
+	t.bouncer = storagetest.PgBouncer(tb, t.primary.URL(), storagetest.PgBouncerConfig{
+		Servers:  20,
+		Settings: []string{"query_wait_timeout = 5", "server_login_retry = 1"}, // as in the guide
+	})
 	t.redis, t.bucket = storagetest.Redis(tb), storagetest.S3(tb)
 	t.configure(tb, from)
 	report("the schema and an organization")

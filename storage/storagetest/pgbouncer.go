@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -25,8 +26,10 @@ type PgBouncerConfig struct {
 	Mode string
 	// Servers is the largest number of connections to each database; 0 means 3.
 	Servers int
+	// Settings are further lines of the section pgbouncer.
+	Settings []string
 	// Text returns the file pgbouncer.ini for a listening port and a PostgreSQL server, whose
-	// address is the folder of its Unix socket. nil means a file with Mode and Servers.
+	// address is the folder of its Unix socket. nil means a file with the fields above.
 	Text func(port, postgres string) string
 }
 
@@ -94,7 +97,8 @@ auth_type = any
 pool_mode = %s
 default_pool_size = %d
 max_client_conn = 500
-`, host, cmp.Or(serverPort, "5432"), port, cmp.Or(c.Mode, "transaction"), cmp.Or(c.Servers, 3))
+%s
+`, host, cmp.Or(serverPort, "5432"), port, cmp.Or(c.Mode, "transaction"), cmp.Or(c.Servers, 3), strings.Join(c.Settings, "\n"))
 }
 
 // poolerVariable is the environment variable that puts a PgBouncer in transaction mode in front of
