@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"filippo.io/age"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core/orgmove"
 )
 
 // Commands is `mailhelm org`.
@@ -119,4 +121,12 @@ func (t target) identities(file string) ([]age.Identity, error) {
 		return nil, fmt.Errorf("%s has no key of age: it has lines that begin with AGE-SECRET-KEY-1, as 'age-keygen' writes them", file)
 	}
 	return all, nil
+}
+
+// countsOf returns the lines of a result that say how much an archive has.
+func countsOf(m orgmove.Manifest) [][]string {
+	return [][]string{
+		{"rows", strconv.FormatInt(m.Rows(), 10)},
+		{"objects", strconv.FormatInt(m.Objects.Count, 10)},
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"filippo.io/age"
@@ -160,9 +159,8 @@ func (c *exportCommand) print(s *installation.Session, org core.Org, done orgmov
 	rows := [][]string{
 		{"exported", org.Slug},
 		{"archive", c.Out},
-		{"rows", strconv.FormatInt(shown.Rows, 10)},
-		{"objects", strconv.FormatInt(shown.Objects.Count, 10)},
 	}
+	rows = append(rows, countsOf(done.Manifest)...)
 	if shown.Stopped {
 		rows = append(rows, []string{"stopped here", "erased from " + installation.Instant(shown.EraseAt)}, []string{"", "Until then: mailhelm admin org restore " + org.Slug})
 	}

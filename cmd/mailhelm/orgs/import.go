@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
@@ -165,9 +164,8 @@ func (*importCommand) print(s *installation.Session, done orgmove.Imported) erro
 	rows := [][]string{
 		{"imported", shown.Slug},
 		{"id", shown.ID},
-		{"rows", strconv.FormatInt(shown.Rows, 10)},
-		{"objects", strconv.FormatInt(shown.Objects.Count, 10)},
 	}
+	rows = append(rows, countsOf(done.Manifest)...)
 	next := map[string]string{
 		orgmove.StateCreated: "has no password yet: mailhelm admin user set-password ",
 		orgmove.StateJoined:  "is a member now",
