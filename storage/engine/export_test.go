@@ -97,3 +97,10 @@ func (db *DB) PreparedInside(ctx context.Context) int {
 	}
 	return n
 }
+
+// DropIdle closes the unused connections of all pools.
+func (db *DB) DropIdle() {
+	for _, p := range db.pools() {
+		p.dropIdle()
+	}
+}

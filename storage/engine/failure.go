@@ -21,6 +21,7 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	queryCanceled        = "57014"
+	readOnlyTransaction  = "25006"
 )
 
 // sqlState returns the SQLSTATE of a PostgreSQL error, or "" for any other error.
@@ -119,20 +120,20 @@ func outageByState(state string) string {
 // outages has the reasons of outages in words for the operator, by SQLSTATE or by the class
 // of a SQLSTATE.
 var outages = map[string]string{
-	"57P01": "the database is shutting down",
-	"57P02": "the database crashed and restarts",
-	"57P03": "the database is starting or shutting down",
-	"53100": "the database's disk is full",
-	"53200": "the database is out of memory",
-	"53300": "the database has too many connections",
-	"25006": "the database is read-only",
-	"3D000": "the database does not exist",
-	"08":    "the connection to the database broke off",
-	"28":    "the database refuses the user or the password",
-	"53":    "the database is out of resources",
-	"58":    "the database cannot read or write its files",
-	"XX001": "the database's files are damaged",
-	"XX002": "the database's files are damaged",
+	"57P01":             "the database is shutting down",
+	"57P02":             "the database crashed and restarts",
+	"57P03":             "the database is starting or shutting down",
+	"53100":             "the database's disk is full",
+	"53200":             "the database is out of memory",
+	"53300":             "the database has too many connections",
+	readOnlyTransaction: "the database is read-only",
+	"3D000":             "the database does not exist",
+	"08":                "the connection to the database broke off",
+	"28":                "the database refuses the user or the password",
+	"53":                "the database is out of resources",
+	"58":                "the database cannot read or write its files",
+	"XX001":             "the database's files are damaged",
+	"XX002":             "the database's files are damaged",
 }
 
 // outageByResult has the reasons of outages by primary result code of SQLite.
@@ -152,6 +153,10 @@ func isBusy(err error) bool {
 	e, ok := errors.AsType[*modernc.Error](err)
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
+
+// isReadOnly reports whether PostgreSQL refused a write because the server takes none. After a
+// failover, connections that are still open may lead to the former primary.
+func isReadOnly(err error) bool { return sqlState(err) == readOnlyTransaction }
 
 // isLost reports whether the call failed because an open connection was lost. A restart of
 // the database closes all connections.

@@ -154,6 +154,10 @@ func (r *replica) probe(ctx context.Context) {
 		r.primaryID = id
 	}
 	has, reason := r.compare(ctx, r.pending)
+	if reason == ReplicaPromoted {
+		// The URL may lead to another server by now, but a promotion closes no connection.
+		r.pool.dropIdle()
+	}
 	if reason == "" && has {
 		r.reached(r.pending)
 		r.pending = position{}

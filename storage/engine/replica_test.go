@@ -32,7 +32,7 @@ func newReplicated(t *testing.T) *replicated {
 	c := storage.Config{URL: r.primary.URL(), CallerWait: time.Minute, MaxConns: 8}
 	r.other = storagetest.Open(t, c)
 	must(t, r.other.Migrate(t.Context()))
-	c.ReplicaURL, c.ReplicaLag = r.standby.URL(), testLag
+	c.URL, c.ReplicaURL, c.ReplicaLag = storagetest.AnyURL("primary", r.primary, r.standby), storagetest.AnyURL("standby", r.primary, r.standby), testLag
 	r.db = storagetest.Open(t, c)
 	r.control = storagetest.Open(t, storage.Config{URL: r.standby.URL(), MaxConns: 4})
 	r.await("")
@@ -92,7 +92,8 @@ func (r *replicated) onStandby(statement string) {
 }
 
 // TestReplica checks which reads a standby answers, and when reads use the primary: with replay
-// paused, without the standby, and after its promotion. No read fails.
+// paused, without the standby, and after its promotion. No read fails. When the former primary
+// follows the promoted standby, it answers.
 func TestReplica(t *testing.T) {
 	t.Parallel()
 	r := newReplicated(t)
@@ -131,6 +132,14 @@ func TestReplica(t *testing.T) {
 	r.onStandby("SELECT pg_promote()")
 	r.await(engine.ReplicaPromoted)
 	r.expect("after a promotion", 23, false)
+	r.primary.Kill(t)
+	r.primary.Follow(t, r.standby)
+	r.await("")
+	for _, db := range []*storage.DB{r.db, r.other} {
+		db.DropIdle() // those to the primary that was killed, whose end Close would report
+	}
+	must(t, insertOrg(t.Context(), r.db))
+	r.expect("after the servers changed their roles", 24, true)
 
 	s, _ := r.db.ReplicaStats()
 	for _, why := range []engine.ReplicaReason{engine.ReplicaLags, engine.ReplicaUnreachable, engine.ReplicaPromoted, engine.ReplicaOwnWrites} {

@@ -130,8 +130,9 @@ func (db *DB) readOnly() *sql.TxOptions {
 
 // Retry runs f, and runs it again if it failed because of a concurrent transaction, up to
 // maxAttempts times. It also repeats f once if the connection was lost before f changed
-// anything, because a restart of the database closes all connections. Inside a transaction
-// f runs once: only the outermost call can repeat the transaction.
+// anything, because a restart of the database closes all connections, or if the connection
+// leads to a server that takes no writes. Inside a transaction f runs once: only the outermost
+// call can repeat the transaction.
 func (db *DB) Retry(ctx context.Context, f func() error) error {
 	if db.transaction(ctx) != nil {
 		return f()
@@ -147,7 +148,7 @@ func (db *DB) Retry(ctx context.Context, f func() error) error {
 		case isReplicaFailure(err):
 			continue // on the primary
 		case retryable(err), isBusy(err) && core.LaneOf(ctx) == core.Background:
-		case unchanged && isLost(err) && !renewed:
+		case (unchanged && isLost(err) || isReadOnly(err)) && !renewed:
 			renewed = true
 			for _, p := range db.pools() {
 				p.dropIdle()

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 	"testing"
@@ -157,5 +158,34 @@ func TestTransactionOfAnotherDatabase(t *testing.T) {
 	}
 	if _, err := other.Orgs().OrgBySlug(t.Context(), "x"); err != nil {
 		t.Errorf("one database's rollback reached another: %v", err)
+	}
+}
+
+// TestConnectionsToAReadOnlyServerAreReplaced makes the open connections refuse writes, as those to
+// the former primary do after a failover. A write and a transaction must succeed, on new ones.
+func TestConnectionsToAReadOnlyServerAreReplaced(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4})
+	refuseWrites := func() {
+		conns := make([]*sql.Conn, db.WriterSlots())
+		for i := range conns {
+			var err error
+			if conns[i], err = db.Writer().Conn(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conns[i].ExecContext(t.Context(), "SET default_transaction_read_only = on"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, conn := range conns {
+			must(t, conn.Close()) // gives it back
+		}
+	}
+	refuseWrites()
+	must(t, insertOrg(t.Context(), db))
+	refuseWrites()
+	must(t, db.InTx(t.Context(), func(ctx context.Context) error { return insertOrg(ctx, db) }))
+	if ids, err := db.Orgs().OrgIDs(t.Context()); err != nil || len(ids) != 2 {
+		t.Errorf("organizations: %v, %v", ids, err)
 	}
 }

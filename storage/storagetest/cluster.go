@@ -140,7 +140,7 @@ func (c cluster) resume() error {
 	options := fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c max_connections=300 ", run)
 	switch {
 	case c.replicated:
-		options += "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB -c wal_level=replica -c max_wal_senders=4"
+		options += "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB -c wal_level=replica -c max_wal_senders=4 -c wal_keep_size=256MB"
 	case !c.durable:
 		// The data is temporary, so commits need not wait for the disk.
 		options += "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0"
@@ -153,10 +153,20 @@ func (c cluster) halt() error {
 	return c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "fast", "stop")
 }
 
+// crash ends the server in PostgreSQL's "immediate" mode, without a checkpoint, and keeps its data.
+// It returns an error if no server runs.
+func (c cluster) crash() error {
+	return c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "immediate", "stop")
+}
+
+// promote makes a standby the primary.
+func (c cluster) promote() error {
+	return c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "promote")
+}
+
 // stop stops the PostgreSQL server, if it is running, and removes its data.
 func (c cluster) stop() {
-	// an error means that no server is running
-	_ = c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "immediate", "stop")
+	_ = c.crash() // an error means that no server is running
 	_ = os.RemoveAll(c.path("run"))
 }
 

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -85,4 +86,46 @@ func (s *Server) Start(tb testing.TB) {
 	if err := s.cluster.resume(); err != nil {
 		tb.Fatalf("storagetest: start: %v", err)
 	}
+}
+
+// Kill ends the server as a crash does: without a checkpoint, and without telling its clients. Start
+// recovers what it had committed.
+func (s *Server) Kill(tb testing.TB) {
+	tb.Helper()
+	if err := s.cluster.crash(); err != nil {
+		tb.Fatalf("storagetest: kill: %v", err)
+	}
+}
+
+// Promote ends the recovery of a standby, which then accepts writes. It returns when it does.
+func (s *Server) Promote(tb testing.TB) {
+	tb.Helper()
+	if err := s.cluster.promote(); err != nil {
+		tb.Fatalf("storagetest: promote: %v", err)
+	}
+}
+
+// Follow replaces the data of the server by a copy of that of the primary, and starts it as a
+// standby, with the same address as before. Both servers must be from [WithStandby].
+func (s *Server) Follow(tb testing.TB, primary *Server) {
+	tb.Helper()
+	s.cluster.stop()
+	if err := s.cluster.follow(primary.cluster); err != nil {
+		tb.Fatalf("storagetest: follow: %v", err)
+	}
+}
+
+// AnyURL returns an address of the database of two servers that leads to the one with the given
+// role, "primary" or "standby". The driver tries both for each connection.
+func AnyURL(role string, servers ...*Server) string {
+	u := servers[0].cluster.url()
+	hosts := make([]string, len(servers))
+	for i, s := range servers {
+		hosts[i] = s.cluster.path("run")
+	}
+	q := u.Query()
+	q.Set("host", strings.Join(hosts, ","))
+	q.Set("target_session_attrs", role)
+	u.RawQuery = q.Encode()
+	return u.String()
 }

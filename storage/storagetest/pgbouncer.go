@@ -2,6 +2,9 @@ package storagetest
 
 import (
 	"cmp"
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -18,6 +21,9 @@ type PgBouncerServer struct {
 	address string // host:port
 	command []string
 	running program
+	// file is the path of pgbouncer.ini, and content returns its text for a PostgreSQL server.
+	file    string
+	content func(target *url.URL) string
 }
 
 // PgBouncerConfig configures a [PgBouncerServer].
@@ -59,20 +65,20 @@ func PgBouncer(tb testing.TB, direct string, c PgBouncerConfig) *PgBouncerServer
 		p.Stop()
 		_ = os.RemoveAll(dir)
 	})
-	host := cmp.Or(target.Query().Get("host"), target.Hostname())
+	p.file = filepath.Join(dir, "pgbouncer.ini")
 	for range starts {
 		var port string
 		if port, err = freePort(tb.Context()); err != nil {
 			break
 		}
 		p.address = net.JoinHostPort("127.0.0.1", port)
-		file := filepath.Join(dir, "pgbouncer.ini")
-		if err = os.WriteFile(file, []byte(c.file(port, host, target.Port())), 0o644); err != nil {
+		p.content = func(target *url.URL) string { return c.file(port, target) }
+		if err = os.WriteFile(p.file, []byte(p.content(target)), 0o644); err != nil {
 			break
 		}
-		p.command = []string{binary, file}
+		p.command = []string{binary, p.file}
 		if u := serverUser(); u != nil {
-			p.command = []string{binary, "-u", u.Username, file}
+			p.command = []string{binary, "-u", u.Username, p.file}
 		}
 		if err = p.start(); err == nil {
 			return p
@@ -82,23 +88,28 @@ func PgBouncer(tb testing.TB, direct string, c PgBouncerConfig) *PgBouncerServer
 	return nil
 }
 
-// file returns the content of pgbouncer.ini.
-func (c PgBouncerConfig) file(port, host, serverPort string) string {
+// file returns the content of pgbouncer.ini. The database of the URL target has an entry of its own,
+// because PgBouncer does not apply a change of the entry * to databases that it knows.
+func (c PgBouncerConfig) file(port string, target *url.URL) string {
+	host := cmp.Or(target.Query().Get("host"), target.Hostname())
 	if c.Text != nil {
 		return c.Text(port, host)
 	}
+	server := fmt.Sprintf("host=%s port=%s user=postgres", host, cmp.Or(target.Port(), "5432"))
 	return fmt.Sprintf(`[databases]
-* = host=%s port=%s user=postgres
+%s = %s
+* = %s
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = %s
 unix_socket_dir =
 auth_type = any
+admin_users = postgres
 pool_mode = %s
 default_pool_size = %d
 max_client_conn = 500
 %s
-`, host, cmp.Or(serverPort, "5432"), port, cmp.Or(c.Mode, "transaction"), cmp.Or(c.Servers, 3), strings.Join(c.Settings, "\n"))
+`, strings.TrimPrefix(target.Path, "/"), server, server, port, cmp.Or(c.Mode, "transaction"), cmp.Or(c.Servers, 3), strings.Join(c.Settings, "\n"))
 }
 
 // poolerVariable is the environment variable that puts a PgBouncer in transaction mode in front of
@@ -115,6 +126,34 @@ func (p *PgBouncerServer) URL(direct string) string {
 		return ""
 	}
 	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: p.address, Path: u.Path, RawQuery: "sslmode=disable"}).String()
+}
+
+// Repoint lets a running server pass its database on to another PostgreSQL server: it writes the
+// address into the configuration file, and lets PgBouncer read that. Connections to the former
+// PostgreSQL server are closed when their transaction ends.
+func (p *PgBouncerServer) Repoint(tb testing.TB, direct string) {
+	tb.Helper()
+	target, err := url.Parse(direct)
+	if err == nil {
+		err = os.WriteFile(p.file, []byte(p.content(target)), 0o644)
+	}
+	if err == nil {
+		err = p.reload(tb.Context())
+	}
+	if err != nil {
+		tb.Fatalf("storagetest: pgbouncer: %v", err)
+	}
+}
+
+// reload runs the command RELOAD of PgBouncer's console.
+func (p *PgBouncerServer) reload(ctx context.Context) error {
+	console := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: p.address, Path: "/pgbouncer", RawQuery: "sslmode=disable"}
+	db, err := sql.Open("postgres", console.String())
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "RELOAD")
+	return errors.Join(err, db.Close())
 }
 
 // Start starts the server again after Stop, with the same address.
