@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -12,9 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	_ "github.com/lib/pq" // the driver of the statements that set up replication
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -37,7 +33,10 @@ type topology struct {
 	admins [4]string
 	// org is the organization, and key an API key of it with all scopes.
 	org, key string
+	// servers are the processes of the two API servers, workers those of the two workers.
+	servers, workers [2]*process
 
+	// primary and standby change places in a failover.
 	primary, standby *storagetest.Server
 	bouncer          *storagetest.PgBouncerServer
 	redis            *storagetest.RedisServer
@@ -51,7 +50,9 @@ func start(tb testing.TB, p program, from int, report func(step string)) *topolo
 	t := &topology{program: p, folder: storagetest.Folder(tb), org: "acme"}
 	report("PostgreSQL and its synchronous standby")
 	t.primary, t.standby = storagetest.WithStandby(tb)
-	makeSynchronous(tb, t.primary.URL())
+	// PgBouncer cannot set this for each connection.
+	execute(tb, t.primary, "ALTER DATABASE postgres SET jit = off")
+	makeSynchronous(tb, t.primary)
 	report("PgBouncer, Redis and the S3 server")
 	t.bouncer = storagetest.PgBouncer(tb, t.primary.URL(), storagetest.PgBouncerConfig{
 		Servers:  20,
@@ -76,8 +77,9 @@ func (t *topology) configure(tb testing.TB, from int) {
 		{"data", filepath.Join(t.folder, "data")},
 		{"master-key-file", t.secretFile(tb, "master.key", newKey())},
 		{"database-url", t.bouncer.URL(t.primary.URL())},
-		{"database-direct-url", t.primary.URL()},
-		{"database-replica-url", t.standby.URL()},
+		// The driver finds the server with the role, so a failover needs no change.
+		{"database-direct-url", t.anyURL("primary")},
+		{"database-replica-url", t.anyURL("standby")},
 		{"redis-url", t.redis.URL},
 		{"bucket-networks", "127.0.0.0/8"},
 		{"base-url", t.apis[0]},
@@ -88,39 +90,6 @@ func (t *topology) configure(tb testing.TB, from int) {
 		fmt.Fprintf(&text, "%s = %q\n", setting[0], setting[1])
 	}
 	t.config = t.secretFile(tb, "mailhelm.toml", text.String())
-}
-
-// makeSynchronous lets commits of the primary wait for its standby, and sets what PgBouncer
-// cannot set for each connection.
-func makeSynchronous(tb testing.TB, primary string) {
-	tb.Helper()
-	db, err := sql.Open("postgres", primary)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer db.Close() //nolint:errcheck // nothing is lost
-	for _, statement := range []string{
-		"ALTER DATABASE postgres SET jit = off",
-		"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()",
-	} {
-		if _, err := db.ExecContext(tb.Context(), statement); err != nil {
-			tb.Fatalf("%s: %v", statement, err)
-		}
-	}
-	ctx, cancel := context.WithTimeout(tb.Context(), startTimeout)
-	defer cancel()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for {
-		var synchronous int
-		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").Scan(&synchronous); err != nil {
-			tb.Fatalf("the standby does not become synchronous: %v", err)
-		}
-		if synchronous == 1 {
-			return
-		}
-		<-again.C
-	}
 }
 
 func newKey() string {
@@ -167,11 +136,11 @@ func (t *topology) serve(tb testing.TB) {
 	for i := range 2 {
 		port := t.first + i*portsOfServer
 		t.admins[i] = localURL(port + portsOfServer - 1)
-		t.program.serve(tb, t.folder, fmt.Sprintf("api-%d", i+1), "--config", t.config, "--role", "api", "--port", strconv.Itoa(port))
+		t.servers[i] = t.program.serve(tb, t.folder, fmt.Sprintf("api-%d", i+1), "--config", t.config, "--role", "api", "--port", strconv.Itoa(port))
 	}
 	for i := range 2 {
 		port := t.first + 2*portsOfServer + i
 		t.admins[2+i] = localURL(port)
-		t.program.serve(tb, t.folder, fmt.Sprintf("worker-%d", i+1), "--config", t.config, "--role", "worker", "--admin-addr", fmt.Sprintf("127.0.0.1:%d", port))
+		t.workers[i] = t.program.serve(tb, t.folder, fmt.Sprintf("worker-%d", i+1), "--config", t.config, "--role", "worker", "--admin-addr", fmt.Sprintf("127.0.0.1:%d", port))
 	}
 }

@@ -20,7 +20,8 @@ const firstPort = 14000
 // TestTopology starts the whole installation. A contact that one API server writes must be at
 // the other one, rows of a bulk write must be written by a worker, a report must come from the
 // standby, and received mail must have its bucket. Doctor must find nothing to change. Then
-// Redis, PgBouncer and PostgreSQL are stopped and started one after the other.
+// processes are killed, Redis, PgBouncer and PostgreSQL are stopped and started one after the other, and the standby takes
+// the place of the primary.
 func TestTopology(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "mailhelm")
@@ -48,9 +49,61 @@ func TestTopology(t *testing.T) {
 		}
 	}
 	c.examine(t)
+	c.survivesKills(t)
 	c.survives(t, "Redis", c.redis.Stop, func() { c.redis.Start(t) }, http.StatusOK)
 	c.survives(t, "PgBouncer", c.bouncer.Stop, func() { c.bouncer.Start(t) }, http.StatusServiceUnavailable)
 	c.survives(t, "PostgreSQL", func() { c.primary.Stop(t) }, func() { c.primary.Start(t) }, http.StatusServiceUnavailable)
+	c.failsOver(t)
+}
+
+// failsOver lets the standby take the place of the primary. A contact that was written before must
+// be there, a bulk write reaches a worker, and reports come from the new standby.
+func (t *topology) failsOver(tb testing.TB) {
+	tb.Helper()
+	if status, _, body := t.call(tb, 0, http.MethodPost, "/v1/contacts", `{"email":"before@example.com"}`); status != http.StatusCreated {
+		tb.Fatalf("a contact before the failover: %d %s", status, body)
+	}
+	t.survives(tb, "the former primary", func() { t.primary.Kill(tb) }, func() { t.failOver(tb) }, http.StatusServiceUnavailable)
+	if status, _, body := t.call(tb, 1, http.MethodGet, "/v1/contacts/before%40example.com", ""); status != http.StatusOK {
+		tb.Errorf("the contact after the failover: %d %s", status, body)
+	}
+	t.writeByWorker(tb)
+	for server := range t.apis {
+		t.reportsFromStandby(tb, server)
+	}
+	t.examine(tb)
+}
+
+// reportsFromStandby waits until a server answers a report from the standby.
+func (t *topology) reportsFromStandby(tb testing.TB, server int) {
+	tb.Helper()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for range 150 { // a quarter of a minute
+		status, header, body := t.call(tb, server, http.MethodGet, "/v1/reports/deliverability", "")
+		if status != http.StatusOK {
+			tb.Fatalf("a report of server %d: %d %s", server+1, status, body)
+		}
+		if header.Get("Mailhelm-Replica-Lag") != "" {
+			return
+		}
+		<-again.C
+	}
+	tb.Errorf("server %d answers no report from the standby", server+1)
+}
+
+// survivesKills kills an API server and a worker. The other ones must do their work, and the killed
+// ones must start again.
+func (t *topology) survivesKills(tb testing.TB) {
+	tb.Helper()
+	t.servers[0].kill()
+	if status, _, body := t.call(tb, 1, http.MethodGet, "/v1/contacts/ada%40example.com", ""); status != http.StatusOK {
+		tb.Errorf("with the first server killed, the second one answers %d %s", status, body)
+	}
+	t.servers[0].start(tb)
+	t.workers[1].kill()
+	t.writeByWorker(tb)
+	t.workers[1].start(tb)
 }
 
 // survives stops a part, and starts it again. In between, both API servers must answer with the
