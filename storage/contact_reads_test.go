@@ -108,8 +108,8 @@ func resultSize(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) 
 	return count, size
 }
 
-// BenchmarkContactWithLists reads one contact by address, as nearly every API call does,
-// for contacts on 0 to 1,000 lists.
+// BenchmarkContactWithLists reads one contact by address, as nearly every API call does, without
+// and with its details, for contacts on 0 to 1,000 lists.
 func BenchmarkContactWithLists(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		ctx, org := b.Context(), core.NewID()
@@ -121,6 +121,10 @@ func BenchmarkContactWithLists(b *testing.B) {
 			}
 			run(b, fmt.Sprintf("on %d", lists), func(int) error {
 				_, err := db.Contacts().ContactByEmail(ctx, org, email)
+				return err
+			})
+			run(b, fmt.Sprintf("with details, on %d", lists), func(int) error {
+				_, _, err := db.Contacts().LookUp(ctx, org, contacts.Key{Email: email})
 				return err
 			})
 		}

@@ -148,10 +148,8 @@ func (s Store) read(ctx context.Context, by *engine.Statement, orgID, key string
 				read.lists = append(read.lists, lists.Ref{ID: c.ID, Key: c.Email, Name: c.Attributes})
 			case exceptionKind:
 				read.exceptions = append(read.exceptions, attributes.Exception{Name: c.ID, Present: c.Email, Type: attributes.Type(c.Attributes)})
-			case contacts.Active, contacts.Archived:
-				read.row = c
 			default:
-				return read.addDetail(c)
+				read.row = c
 			}
 			return nil
 		})
