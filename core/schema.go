@@ -19,7 +19,8 @@ type Schema struct {
 	text     json.RawMessage
 	compiled func() *validator.Schema
 	lengths  *lengths
-	enums    *enums // of an input schema
+	enums    *enums        // of an input schema
+	simple   *simpleSchema // of an input schema; nil if it has no simple form
 	places   *AnyPaths
 	members  []string // names of the top-level members, which error messages list
 }
@@ -68,6 +69,9 @@ func (s *Schema) Check(raw []byte) error {
 // check validates as Check does, and returns the text with enumerated values as the schema
 // spells them.
 func (s *Schema) check(raw []byte) ([]byte, error) {
+	if s.simple.accepts(raw) {
+		return raw, nil
+	}
 	value, err := decodeJSON(raw)
 	if err != nil && s.places != nil {
 		value, err = decodeJSON(s.places.maskPaths(raw))
@@ -146,7 +150,7 @@ func newSchema(t reflect.Type, s Surface, o openness) *Schema {
 	// An output schema is compiled at its first use, because only tests check results.
 	schema.compiled = sync.OnceValue(func() *validator.Schema { return mustCompile(t.String(), text) })
 	if !o {
-		schema.compiled()
+		schema.simple = simpleOf(generated, schema.compiled())
 	}
 	return schema
 }

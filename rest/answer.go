@@ -24,7 +24,7 @@ type headerResult interface{ HeaderValue() string }
 // answer with this result must not be cached, even if the route allows caching.
 type transientResult interface{ IsTransient() bool }
 
-// verbatim is a result that encodes itself, because package json would change parts of it.
+// verbatim is a result that encodes itself, because package json would change parts of it or take longer.
 // AppendJSON appends the whole result as JSON.
 type verbatim interface{ AppendJSON([]byte) ([]byte, error) }
 

@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"math"
@@ -10,6 +11,24 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// AppendJSON appends the contact as package json encodes it, which takes twice the time of
+// MarshalJSON, because it reads the result of MarshalJSON again.
+func (c Contact) AppendJSON(to []byte) ([]byte, error) {
+	text, err := c.MarshalJSON()
+	if err != nil {
+		return to, err
+	}
+	if bytes.ContainsAny(text, "<>&\u2028\u2029") {
+		escaped := bytes.NewBuffer(to)
+		json.HTMLEscape(escaped, text)
+		return escaped.Bytes(), nil
+	}
+	if to == nil {
+		return text, nil
+	}
+	return append(to, text...), nil
+}
 
 // MarshalJSON encodes the contact as the tags of its fields say. Package json would allocate two
 // objects for each attribute, which were a fifth of a page of contacts.

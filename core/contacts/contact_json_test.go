@@ -55,5 +55,8 @@ func TestContactsAreEncodedByTheirTags(t *testing.T) {
 		if string(got) != string(want) || (err == nil) != (wantErr == nil) {
 			t.Fatalf("%s, %v\nwant\n%s, %v", got, err, want, wantErr)
 		}
+		if appended, err := c.AppendJSON([]byte("x")); wantErr == nil && (err != nil || string(appended) != "x"+string(want)) {
+			t.Fatalf("appended %s, %v\nwant %s", appended, err, want)
+		}
 	})
 }
