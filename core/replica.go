@@ -17,12 +17,21 @@ type ReplicaRead struct {
 	lag      time.Duration
 }
 
-type replicaKey struct{}
+type (
+	replicaKey struct{}
+	primaryKey struct{}
+)
 
-// WithReplica returns a context whose reads may use a replica of the database. Use it only for a
-// call that reads, and whose result no write depends on.
+// WithPrimary returns a context whose reads use the primary, also with WithReplica. Use it for a
+// call that must see what its caller has written, perhaps through another server.
+func WithPrimary(ctx context.Context) context.Context {
+	return context.WithValue(ctx, primaryKey{}, true)
+}
+
+// WithReplica returns a context whose reads may use a replica of the database, unless ctx is that
+// of WithPrimary. Use it only for a call that reads, and whose result no write depends on.
 func WithReplica(ctx context.Context) (context.Context, *ReplicaRead) {
-	r := &ReplicaRead{}
+	r := &ReplicaRead{decided: ctx.Value(primaryKey{}) != nil}
 	return context.WithValue(ctx, replicaKey{}, r), r
 }
 

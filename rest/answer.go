@@ -31,10 +31,6 @@ type verbatim interface{ AppendJSON([]byte) ([]byte, error) }
 // archiveResult is a result for a route with [Route.Archive]. Archive returns it as a zip archive.
 type archiveResult interface{ Archive() ([]byte, error) }
 
-// replicaLagHeader is the response header with the number of seconds by which the data of the answer
-// may be old, because a replica of the database answered.
-const replicaLagHeader = "Mailhelm-Replica-Lag"
-
 // zipType is the media type of zip archives.
 const zipType = "application/zip"
 
@@ -77,9 +73,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	if result.Replayed {
 		h.Set("Idempotent-Replayed", "true")
 	}
-	if result.FromReplica {
-		h.Set(replicaLagHeader, strconv.FormatFloat(result.ReplicaLag.Seconds(), 'f', 3, 64))
-	}
+	result.Headers(h.Set)
 	if page, ok := result.Value.(pagedResult); ok && page.Next() != "" {
 		s.setNext(c, page.Next())
 	}

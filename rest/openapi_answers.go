@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
 )
 
 // schemaSet collects the schemas of results for the OpenAPI document. Operations with equal
@@ -110,7 +111,7 @@ func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet)
 		headers = append(headers, "Link")
 	}
 	if info.Cost == core.Heavy {
-		headers = append(headers, replicaLagHeader)
+		headers = append(headers, guardrails.ReplicaLagHeader)
 	}
 	if m.Header != "" {
 		headers = append(headers, m.Header)

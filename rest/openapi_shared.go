@@ -1,6 +1,9 @@
 package rest
 
-import "github.com/mailhelm/mailhelm/core"
+import (
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
+)
 
 // rateHeaders are the names of the response headers about the rate limit; see
 // guardrails.Rate.
@@ -46,7 +49,7 @@ func sharedHeaders() object {
 		{"Retry-After", header("Seconds to wait before the call is repeated.", number)},
 		{"WWW-Authenticate", header("The missing credential or scope, and where to get a token (RFC 6750, RFC 9728).", text)},
 		{"Idempotent-Replayed", header("Present if this is the answer to an earlier call with the same key.", object{{"type", "string"}, {"const", "true"}})},
-		{replicaLagHeader, header("Present if a replica of the database answered: seconds by which its data may be older than writes of other servers.", object{{"type", "number"}, {"minimum", 0}})},
+		{guardrails.ReplicaLagHeader, header("Present if a replica of the database answered: seconds by which its data may be older than writes of other servers.", object{{"type", "number"}, {"minimum", 0}})},
 		{"RateLimit-Limit", header("Calls a minute. Rate headers are absent while no limit is set.", number)},
 		{"RateLimit-Remaining", header("Calls that are accepted now.", number)},
 		{"RateLimit-Reset", header("Seconds until all calls are available again.", number)},

@@ -38,6 +38,7 @@ func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *toolResult {
 	case result.Confirm != nil:
 		return s.askFor(x, result.Confirm)
 	default:
+		x.noteReplica(result)
 		return s.success(x, t, result)
 	}
 }

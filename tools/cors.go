@@ -1,12 +1,16 @@
 package tools
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/guardrails"
+)
 
 // The values of CORS headers (Fetch standard). A page sends its access token in the
 // Authorization header, so Access-Control-Allow-Credentials is never set.
 const (
 	corsRequestHeaders = "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id, traceparent, tracestate"
-	corsAnswerHeaders  = "WWW-Authenticate, Retry-After, X-Request-Id, " +
+	corsAnswerHeaders  = "WWW-Authenticate, Retry-After, X-Request-Id, " + guardrails.ReplicaLagHeader + ", " +
 		"RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 	corsMaxAge = "600" // seconds
 )

@@ -38,6 +38,7 @@ func (s *Server) answerCall(w http.ResponseWriter, r *http.Request, x *exchange,
 	}
 	a.WriteByte('}')
 	s.noteAnswer(x, a.Len())
+	x.showReplica(w)
 	write(w, "application/json", http.StatusOK, a.Bytes())
 	return nil
 }

@@ -2,9 +2,12 @@ package tools
 
 import (
 	"context"
+	"maps"
+	"net/http"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/tools/rpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/trace"
@@ -28,12 +31,27 @@ type exchange struct {
 	// failed and truncated describe the result of the tool, for the metrics. The tool's
 	// goroutine sets them before it answers.
 	failed, truncated bool
+	// fromReplica has the header of an answer that a replica of the database gave, else it is
+	// empty. The tool's goroutine sets it.
+	fromReplica http.Header
 	// outage is the JSON-RPC error for a failure of Mailhelm's storage during the call, else
 	// nil. The tool's goroutine sets it.
 	outage *rpc.Error
 	// stream writes the answer if it is sent as server-sent events.
 	stream eventStream
 }
+
+// noteReplica keeps the headers of a result for showReplica.
+func (x *exchange) noteReplica(result guardrails.Result) {
+	if result.FromReplica {
+		x.fromReplica = http.Header{}
+		result.Headers(x.fromReplica.Set)
+	}
+}
+
+// showReplica sets the header of an answer that a replica of the database gave. All protocol
+// revisions allow further headers, and an answer that has begun as a stream cannot have them.
+func (x *exchange) showReplica(w http.ResponseWriter) { maps.Copy(w.Header(), x.fromReplica) }
 
 // exchangeKey is the key under which a request's context stores its exchange.
 type exchangeKey struct{}

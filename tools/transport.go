@@ -94,6 +94,7 @@ func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange
 		return core.Internal(err)
 	}
 	s.noteAnswer(x, len(body))
+	x.showReplica(w)
 	write(w, "application/json", http.StatusOK, body)
 	return nil
 }

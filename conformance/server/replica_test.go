@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -81,6 +83,8 @@ func TestAStandbyChangesNoAnswer(t *testing.T) {
 	if lagging != 3 {
 		t.Fatalf("the standby answered %d calls, want 3", lagging)
 	}
+	checkReplicaOfTools(t, p)
+	checkReplicaOfPages(t, p)
 	if !strings.Contains(with[0], `"count":1`) {
 		t.Errorf("the standby does not have the contact: %s", with[0])
 	}
@@ -98,6 +102,87 @@ func TestAStandbyChangesNoAnswer(t *testing.T) {
 			if with[i] != without[i] {
 				t.Errorf("%s: %s %s\nwith:    %.600s\nwithout: %.600s", state, c.method, c.path, with[i], without[i])
 			}
+		}
+	}
+}
+
+// checkReplicaOfTools checks that the answer of a tool has the header in all protocol revisions if it
+// comes from the standby, and otherwise not.
+func checkReplicaOfTools(t *testing.T, p *product.Product) {
+	t.Helper()
+	token := p.Token(t, p.MCPURL)
+	for _, revision := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
+		for tool, want := range map[string]bool{"lists_list": true, "contacts_lookup": false} {
+			header := map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": revision}
+			meta, arguments := "", "{}"
+			if revision == "2026-07-28" {
+				header["Mcp-Method"], header["Mcp-Name"] = "tools/call", tool
+				meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+			}
+			if tool == "contacts_lookup" {
+				arguments = fmt.Sprintf(`{"email":%q}`, p.Contact)
+			}
+			got := p.Send(t, product.Request{
+				Method: http.MethodPost, URL: p.MCPURL + "/mcp", Header: header,
+				Body: fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, tool, arguments, meta),
+			})
+			if lag := got.Header.Get("Mailhelm-Replica-Lag"); got.Status != http.StatusOK || strings.Contains(got.Body, `"isError":true`) || (lag != "") != want {
+				t.Errorf("%s at %s: the lag is %q: %d %s", tool, revision, lag, got.Status, got.Body)
+			}
+		}
+	}
+}
+
+// checkReplicaOfPages checks that a page of the dashboard which only reports comes from the standby
+// until a form was sent, for as long as the standby may lag.
+func checkReplicaOfPages(t *testing.T, p *product.Product) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := *p.HTTP
+	browser.Jar = jar
+	send := func(method, path string, form url.Values, want int) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, p.AppURL+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {p.AppURL}}
+		answer, err := browser.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != want {
+			t.Fatalf("%s %s: status %d, want %d, %v", method, path, answer.StatusCode, want, err)
+		}
+	}
+	reads := func() int {
+		stats, _ := p.DB.ReplicaStats()
+		return stats.Reads
+	}
+	send(http.MethodPost, "/login", url.Values{"email": {p.UserEmail}, "password": {p.UserPassword}}, http.StatusSeeOther)
+	for _, path := range []string{"/dashboard/lists", "/dashboard/messages?status=send&recipient=ada%40example.com"} { // by a store, and by an operation
+		before := reads()
+		send(http.MethodGet, path, nil, http.StatusOK)
+		if reads() == before {
+			t.Errorf("%s does not come from the standby", path)
+		}
+	}
+	send(http.MethodPost, "/dashboard/lists/new", nil, http.StatusForbidden) // without a form token
+	app, err := url.Parse(p.AppURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(fmt.Sprint(jar.Cookies(app)), "mailhelm_wrote=1") {
+		t.Errorf("cookies after a form: %v", jar.Cookies(app))
+	}
+	for _, path := range []string{"/dashboard/lists", "/dashboard/messages?status=send&recipient=ada%40example.com"} {
+		before := reads()
+		send(http.MethodGet, path, nil, http.StatusOK)
+		if reads() != before {
+			t.Errorf("%s comes from the standby right after a form", path)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package login
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -25,6 +26,20 @@ type Admission struct {
 // cookie is missing or invalid.
 func (a *Admission) Visitor(r *http.Request) (people.Visitor, error) {
 	return a.sessions.Current(r.Context(), a.cookies.session.read(r))
+}
+
+// RememberWrite sets a cookie in the browser that expires after a time, which is counted from the
+// answer and rounded up to seconds.
+func (a *Admission) RememberWrite(w http.ResponseWriter, lasts time.Duration) {
+	c := a.cookies.wrote
+	c.life = lasts.Truncate(time.Second) + time.Second
+	c.set(w, "1")
+}
+
+// WroteLately reports whether the request has the cookie of RememberWrite. A visitor can forge it,
+// so it must not permit anything.
+func (a *Admission) WroteLately(r *http.Request) bool {
+	return len(r.CookiesNamed(a.cookies.wrote.name)) > 0
 }
 
 // Admit returns the signed-in person. If it returns false, it has written the response: a

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// cookie describes a browser cookie that holds a secret.
+// cookie describes a browser cookie, most of which hold a secret.
 //
 // Over https its name has the prefix __Host-. Browsers accept such a cookie only if it is
 // Secure, for the whole host and for no other host. So neither a sibling host nor an
@@ -22,10 +22,11 @@ type cookie struct {
 	life   time.Duration
 }
 
-// cookies are the two cookies of the pages. session holds the session's secret. device
+// cookies are the cookies of the pages. session holds the session's secret. device
 // marks a browser in which the person signed in before. Such a browser has its own limit on
-// password attempts, which attempts from elsewhere do not use up.
-type cookies struct{ session, device cookie }
+// password attempts, which attempts from elsewhere do not use up. wrote marks a browser that sent
+// a form a short time ago. It is no secret.
+type cookies struct{ session, device, wrote cookie }
 
 // cookiesFor returns the cookies for pages over https, or for http://localhost if https is
 // false.
@@ -37,6 +38,7 @@ func cookiesFor(https bool) cookies {
 	return cookies{
 		session: cookie{name: prefix + "mailhelm_session", secure: https, life: people.SessionLifetime},
 		device:  cookie{name: prefix + "mailhelm_device", secure: https, life: people.DeviceLifetime},
+		wrote:   cookie{name: prefix + "mailhelm_wrote", secure: https},
 	}
 }
 

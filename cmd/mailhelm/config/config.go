@@ -46,7 +46,7 @@ type Config struct {
 	// engine.Config.DirectURL. "" means that DatabaseURL keeps sessions.
 	DatabaseDirectURL string
 	// DatabaseReplicaURL is the address of a standby for reads that may lag; "" means none.
-	// ReplicaLag limits how old its data may be; 0 means package storage's default.
+	// ReplicaLag limits how old its data may be; 0 means five seconds. See [Config.ReplicaBound].
 	DatabaseReplicaURL string
 	ReplicaLag         time.Duration
 	// MaxConns limits the connections to PostgreSQL; 0 means package storage's default.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -15,8 +16,9 @@ const (
 	mostConns   = 1000
 	mostReaders = 64
 	// The lag is measured several times in its bound.
-	leastLag = 100 * time.Millisecond
-	mostLag  = time.Hour
+	leastLag   = 100 * time.Millisecond
+	defaultLag = 5 * time.Second
+	mostLag    = time.Hour
 	// mostFirstPort leaves room for the five ports that follow it.
 	mostFirstPort = 65535 - 5
 	// leastMemory is the least memory limit. Below it, the garbage collector would take most of
@@ -47,6 +49,14 @@ func (c Config) checkSizes() error {
 	}
 	_, _, err := c.Memory()
 	return err
+}
+
+// ReplicaBound returns how old the data of the replica may be, or 0 without a replica.
+func (c Config) ReplicaBound() time.Duration {
+	if c.DatabaseReplicaURL == "" {
+		return 0
+	}
+	return cmp.Or(c.ReplicaLag, defaultLag)
 }
 
 // units are the units of memory limits, as of the variable GOMEMLIMIT, longest first.

@@ -79,7 +79,7 @@ func newDashboard(
 	}
 	around := frame.New(frame.Config{
 		Site: entrance, Organizations: s.db.Members(), Membership: membership, Transactor: s.db, Audit: s.db.Audit(), Clock: cfg.Clock,
-		Operations: operations, Expensive: guard.RunExpensive, Pace: pace.Pages(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pace.PagesPerMinute)), MailStopped: outgoing.MailStopped(s.db.HandoverLimits()), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
+		Operations: operations, Expensive: guard.RunExpensive, ReplicaLag: cfg.ReplicaBound(), Pace: pace.Pages(cfg.Clock, cmp.Or(cfg.PagesPerMinute, pace.PagesPerMinute)), MailStopped: outgoing.MailStopped(s.db.HandoverLimits()), DocsURL: public.Docs, Areas: dashboard.Areas, Built: catalogue.NeededScopes(catalogue.Operations(domains)),
 	})
 	surround, err := around.Surround()
 	if err != nil {

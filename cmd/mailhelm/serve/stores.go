@@ -103,7 +103,7 @@ func (s *stores) wakeDispatcher() {
 
 // StorageOf returns the settings of the database in a server's configuration.
 func StorageOf(cfg config.Config) engine.Config {
-	return engine.Config{URL: cfg.DatabaseURL, DirectURL: cfg.DatabaseDirectURL, ReplicaURL: cfg.DatabaseReplicaURL, ReplicaLag: cfg.ReplicaLag, Dir: cfg.DataDir, MaxConns: cfg.MaxConns, SQLiteReaders: cfg.SQLiteReaders, CallerWait: cfg.CallerWait, Clock: cfg.Clock, Logger: cfg.Log}
+	return engine.Config{URL: cfg.DatabaseURL, DirectURL: cfg.DatabaseDirectURL, ReplicaURL: cfg.DatabaseReplicaURL, ReplicaLag: cfg.ReplicaBound(), Dir: cfg.DataDir, MaxConns: cfg.MaxConns, SQLiteReaders: cfg.SQLiteReaders, CallerWait: cfg.CallerWait, Clock: cfg.Clock, Logger: cfg.Log}
 }
 
 // openStores opens the database and the other stores, and creates files that are missing.

@@ -98,7 +98,7 @@ func (h listHandlers) readMembers(r *http.Request, v people.Visitor, data *listP
 		query = url.Values{} // a refused form
 	}
 	data.Query = query.Get("q")
-	page, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (core.Page[lists.Member], error) {
+	page, err := frame.ReadReport(h.Frame, r, v, func(ctx context.Context) (core.Page[lists.Member], error) {
 		return h.Lists.SearchMembers(ctx, v.Org.ID, data.List.ID, data.Query, query.Get(frame.ParamCursor), frame.PageSize)
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ func (h listHandlers) newListRow(l lists.List) listRow {
 func (h listHandlers) showLists(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	query := r.URL.Query()
 	data := listsPage{Path: ListsPath, Query: query.Get("q")}
-	page, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (core.Page[lists.List], error) {
+	page, err := frame.ReadReport(h.Frame, r, v, func(ctx context.Context) (core.Page[lists.List], error) {
 		return h.Lists.Search(ctx, v.Org.ID, data.Query, query.Get(frame.ParamCursor), frame.PageSize)
 	})
 	if err != nil {

@@ -54,7 +54,7 @@ func (h listHandlers) showContacts(w http.ResponseWriter, r *http.Request, v peo
 	search.Limit, search.Cursor = frame.PageSize, query.Get(frame.ParamCursor)
 	var found audience.Found
 	if err == nil {
-		found, err = frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (audience.Found, error) {
+		found, err = frame.ReadReport(h.Frame, r, v, func(ctx context.Context) (audience.Found, error) {
 			return h.Directory.Search(ctx, v.Org.ID, search)
 		})
 	}

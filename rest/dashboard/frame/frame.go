@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -51,6 +52,10 @@ type Site interface {
 	// Identify checks that the visitor has proven a second factor in the last ten minutes or,
 	// without one, has signed in in the last ten minutes. Its answers are those of Confirm.
 	Identify(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool
+	// RememberWrite lets WroteLately return true for the requests of the same browser in the next
+	// lasts, counted from the answer.
+	RememberWrite(w http.ResponseWriter, lasts time.Duration)
+	WroteLately(r *http.Request) bool
 	// Show writes a page that ParsePage returned, with this status, title and data.
 	Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any)
 	// Refuse writes a page: heading says what is wrong, text what to do.
@@ -103,6 +108,9 @@ type Config struct {
 	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
 	// with core.CodeOverloaded.
 	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
+	// ReplicaLag is how old the data may be that pages which only report read from a replica of the
+	// database; 0 means that there is no replica.
+	ReplicaLag time.Duration
 	// MailStopped reports whether a person stopped all mail of the organization. Every page
 	// then says so. nil stands for never.
 	MailStopped func(ctx context.Context, orgID string) (bool, error)

@@ -102,7 +102,7 @@ func (p *Pages) admit(route Route, next Handler) http.HandlerFunc {
 				"You need the permission "+string(needs)+" in "+v.Org.Name+". Ask a member who may manage members.")
 			return
 		}
-		next(w, r, v)
+		next(w, p.withOwnWrites(w, r), v)
 	}
 }
 

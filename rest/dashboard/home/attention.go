@@ -173,7 +173,7 @@ func (h *Home) channelNotices(r *http.Request, v people.Visitor) ([]notice, erro
 
 // silentChannels returns a notice for each channel that stopped reporting events.
 func (h *Home) silentChannels(r *http.Request, v people.Visitor) ([]notice, error) {
-	silent, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) ([]string, error) {
+	silent, err := frame.ReadReport(h.Frame, r, v, func(ctx context.Context) ([]string, error) {
 		return h.Silence.SilentChannels(ctx, v.Org.ID)
 	})
 	var notices []notice

@@ -41,7 +41,7 @@ func (h *Home) readMail(r *http.Request, v people.Visitor) *mail {
 		return nil
 	}
 	m := &mail{Health: frame.Path + "/health"}
-	o, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (reports.Overview, error) {
+	o, err := frame.ReadReport(h.Frame, r, v, func(ctx context.Context) (reports.Overview, error) {
 		return h.Reports.Overview(ctx, v.Org.ID, 2*week, false)
 	})
 	if err != nil {

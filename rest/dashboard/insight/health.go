@@ -71,7 +71,7 @@ func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v peo
 			"Choose one of the windows on the page. The plan keeps %d days.", v.Org.RetentionDays))
 		return
 	}
-	o, err := frame.ReadExpensive(h.Frame, r, v, func(ctx context.Context) (reports.Overview, error) {
+	o, err := frame.ReadReport(h.Frame, r, v, func(ctx context.Context) (reports.Overview, error) {
 		return h.Reports.Overview(ctx, v.Org.ID, days, !data.Masked)
 	})
 	if err != nil {

@@ -106,14 +106,13 @@ func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visit
 	if err != nil {
 		return undeliverableList{}, err
 	}
-	var entries []suppression.Entry
 	var more bool
-	err = h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		entries, more, err = h.Undeliverable.Search(ctx, v.Org.ID, suppression.EntryFilter{
+	entries, err := frame.ReadReport(h.Frame, r, v, func(ctx context.Context) ([]suppression.Entry, error) {
+		found, further, err := h.Undeliverable.Search(ctx, v.Org.ID, suppression.EntryFilter{
 			Part: part, Status: status, After: after, Limit: frame.PageSize,
 		})
-		return err
+		more = further
+		return found, err
 	})
 	if err != nil {
 		return undeliverableList{}, err

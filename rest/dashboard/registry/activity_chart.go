@@ -26,11 +26,9 @@ const (
 // dailyChart returns the chart of activities by day and name, or nil without one; see
 // [activitiesPage].
 func (h activityHandlers) dailyChart(r *http.Request, v people.Visitor) (*chart.Panel, error) {
-	var counts []activities.DayCount
-	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
-		var err error
-		counts, _, err = h.Activities.DailyCounts(ctx, v.Org.ID, v.Org.RetentionDays, chartDays)
-		return err
+	counts, err := frame.ReadReport(h.Frame, r, v, func(ctx context.Context) ([]activities.DayCount, error) {
+		counts, _, err := h.Activities.DailyCounts(ctx, v.Org.ID, v.Org.RetentionDays, chartDays)
+		return counts, err
 	})
 	if err != nil || len(counts) == 0 {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -18,7 +19,15 @@ type Site struct {
 	Uploads int // the number of calls of AllowUpload
 	// Unidentified says that the visitor did not prove the identity lately.
 	Unidentified bool
+	// Wrote is the time of the last call of RememberWrite, and says that the visitor wrote lately.
+	Wrote time.Duration
 }
+
+// RememberWrite stores its argument in Wrote.
+func (s *Site) RememberWrite(_ http.ResponseWriter, lasts time.Duration) { s.Wrote = lasts }
+
+// WroteLately reports whether Wrote is set.
+func (s *Site) WroteLately(*http.Request) bool { return s.Wrote > 0 }
 
 // ParsePage parses template files. One of them must define "content".
 func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
