@@ -1,0 +1,249 @@
+package held
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// contacts is the number of contacts of an organization.
+const contacts = 5000
+
+// startTimeout limits the start and the end of the server.
+const startTimeout = time.Minute
+
+// build returns the path of the program mailhelm, which it builds once.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mailhelm-held-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "mailhelm")
+	out, err := exec.Command("go", "build", "-o", path, "../../../cmd/mailhelm").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// TestMain removes the program that build made.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := build(); code == 0 && err == nil {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// server is a running `mailhelm serve` with its default settings, except the limit of activities.
+type server struct {
+	program, database, data string
+	api, auth, mcp, admin   string // URLs
+	cmd                     *exec.Cmd
+	log                     *os.File
+}
+
+// start starts a server on a new database: "sqlite" or "postgres". It ends with the benchmark.
+func start(b *testing.B, database string) *server {
+	b.Helper()
+	s := &server{data: b.TempDir()}
+	var err error
+	s.program, err = build()
+	must(b, err)
+	if database == "postgres" {
+		s.database = storagetest.DurableServer(b).URL()
+	}
+	port := freePorts(b, 6)
+	at := func(offset int) string { return "http://localhost:" + strconv.Itoa(port+offset) }
+	s.api, s.auth, s.mcp, s.admin = at(0), at(1), at(2), at(5)
+	s.log, err = os.Create(filepath.Join(s.data, "server.log"))
+	must(b, err)
+	s.cmd = exec.Command(s.program, s.args("serve", "--port", strconv.Itoa(port), "--activities-per-minute", "1000000000", "--log-level", "warn")...)
+	s.cmd.Env, s.cmd.Stderr = withoutSettings(os.Environ()), s.log
+	must(b, s.cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- s.cmd.Wait() }()
+	b.Cleanup(func() { s.stop(b, ended) })
+	for until := time.Now().Add(startTimeout); ; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a process of its own
+		if answer, err := admin.Get(s.admin + "/readyz"); err == nil { //nolint:noctx // on the loopback
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return s
+			}
+		}
+		if time.Now().After(until) {
+			b.Fatalf("the server was not ready in time:\n%s", s.logged())
+		}
+	}
+}
+
+// args returns the arguments of a command on the data of the server.
+func (s *server) args(args ...string) []string {
+	args = append(args, "--data", s.data)
+	if s.database != "" {
+		args = append(args, "--database-url", s.database)
+	}
+	return args
+}
+
+// stop ends the server, which must take no longer than startTimeout.
+func (s *server) stop(b *testing.B, ended <-chan error) {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-ended:
+		if err != nil {
+			b.Errorf("the server ended with %v:\n%s", err, s.logged())
+		}
+	case <-time.After(startTimeout):
+		_ = s.cmd.Process.Kill()
+		b.Errorf("the server did not end by itself:\n%s", s.logged())
+	}
+	_ = s.log.Close()
+}
+
+// logged returns the end of the server's log.
+func (s *server) logged() []byte {
+	const most = 4000
+	text, _ := os.ReadFile(s.log.Name()) // the caller reports a failure anyway
+	return text[max(0, len(text)-most):]
+}
+
+// command runs a command of mailhelm and decodes its JSON output into result.
+func (s *server) command(b *testing.B, result any, args ...string) {
+	b.Helper()
+	cmd := exec.Command(s.program, s.args(append(args, "--json")...)...)
+	cmd.Env = withoutSettings(os.Environ())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		b.Fatalf("mailhelm %s: %v\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	must(b, json.Unmarshal(out, result))
+}
+
+// org is an organization of a server with [contacts] contacts, and its credentials.
+type org struct {
+	server           *server
+	key              string
+	client, password string // of the OAuth client
+
+	mu       sync.Mutex
+	token    string // for the agent endpoint
+	issuedAt time.Time
+}
+
+// create creates an organization and its contacts. limit is its number of calls a minute, 0 for
+// none.
+func (s *server) create(b *testing.B, slug string, limit int) *org {
+	b.Helper()
+	var ignored map[string]any
+	s.command(b, &ignored, "admin", "org", "create", slug, "--name", slug)
+	var key struct{ Secret string }
+	s.command(b, &key, "admin", "key", "create", slug, "--name", slug, "--scopes", "all")
+	var client struct {
+		ID     string `json:"client_id"`
+		Secret string `json:"client_secret"`
+	}
+	s.command(b, &client, "admin", "client", "create", slug, "--name", slug, "--scopes", "all")
+	o := &org{server: s, key: key.Secret, client: client.ID, password: client.Secret}
+	o.fill(b)
+	if limit > 0 {
+		s.command(b, &ignored, "admin", "org", "set-limit", slug, strconv.Itoa(limit))
+	}
+	return o
+}
+
+// fill writes the contacts, and waits until all are there.
+func (o *org) fill(b *testing.B) {
+	b.Helper()
+	const perCall = 1000
+	for from := 0; from < contacts; from += perCall {
+		rows := make([]string, perCall)
+		for i := range rows {
+			rows[i] = fmt.Sprintf(`{"email":%q}`, address(from+i))
+		}
+		var job struct {
+			ID     string `json:"job_id"`
+			Status string
+		}
+		o.must(b, &job, http.MethodPost, "/v1/contacts/bulk", `{"contacts":[`+strings.Join(rows, ",")+`]}`)
+		for until := time.Now().Add(2 * startTimeout); job.Status != "completed"; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // a process of its own
+			if time.Now().After(until) {
+				b.Fatalf("the contacts were not written in time, the job is %q:\n%s", job.Status, o.server.logged())
+			}
+			o.must(b, &job, http.MethodGet, "/v1/contacts/bulk/"+job.ID, "")
+		}
+	}
+	for i := range 3 {
+		var ignored map[string]any
+		o.must(b, &ignored, http.MethodPost, "/v1/lists", fmt.Sprintf(`{"key":"list-%d","name":"List %d"}`, i, i))
+	}
+}
+
+func address(n int) string { return fmt.Sprintf("reader%d@example.com", n) }
+
+// must sends a request that has to succeed, and decodes the answer into result.
+func (o *org) must(b *testing.B, result any, method, path, body string) {
+	b.Helper()
+	answer, err := admin.Do(o.request(b.Context(), method, path, body))
+	must(b, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	must(b, err)
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		b.Fatalf("%s %s: %d %s", method, path, answer.StatusCode, text)
+	}
+	must(b, json.Unmarshal(text, result))
+}
+
+// freePorts returns the first of n consecutive free loopback ports, below those that systems
+// assign to outgoing connections.
+func freePorts(b *testing.B, n int) int {
+	b.Helper()
+	for first := 17000; first < 20000; first += n {
+		free := true
+		for port := first; port < first+n && free; port++ {
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+			if free = err == nil; free {
+				_ = l.Close()
+			}
+		}
+		if free {
+			return first
+		}
+	}
+	b.Fatalf("no %d free ports in a row", n)
+	return 0
+}
+
+func withoutSettings(environment []string) []string {
+	var kept []string
+	for _, v := range environment {
+		if !strings.HasPrefix(v, "MAILHELM_") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+func must(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
