@@ -1,13 +1,17 @@
 package network
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
@@ -78,6 +82,65 @@ func TestServersEndInSteps(t *testing.T) {
 		t.Error("the API accepts connections after Drain")
 	}
 	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSlowClients serves with the limits of a server, a hundredth as long. Clients that send headers
+// or a body too slowly must be cut off. An idle connection must not delay the end.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan error, 1)
+	one := newServer(t.Context(), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		bodies <- err
+	}), slog.New(slog.DiscardHandler))
+	for _, limit := range []*time.Duration{&one.ReadHeaderTimeout, &one.ReadTimeout, &one.WriteTimeout, &one.IdleTimeout} {
+		if *limit <= 0 {
+			t.Fatalf("a limit is missing: %+v", one)
+		}
+		*limit /= 100
+	}
+	l, err := listenOn(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- one.Serve(l) }()
+	send := func(text string) net.Conn {
+		t.Helper()
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	header := send("GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+	if answer, err := io.ReadAll(header); err != nil || len(answer) > 0 {
+		t.Errorf("slow header: answer %q, %v", answer, err)
+	}
+	body := send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+	if err := <-bodies; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("slow body: the handler reads %v", err)
+	}
+	if answer, err := io.ReadAll(body); err != nil || !strings.Contains(string(answer), "Connection: close") {
+		t.Errorf("slow body: answer %q, %v", answer, err)
+	}
+	idle := send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if err := <-bodies; err != nil {
+		t.Error(err)
+	}
+	if _, err := http.ReadResponse(bufio.NewReader(idle), nil); err != nil { //nolint:bodyclose // it is empty
+		t.Error(err)
+	}
+	if err := errors.Join(one.Shutdown(t.Context()), l.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		t.Error(err)
 	}
 }
