@@ -34,8 +34,9 @@ func (s Source) InSnapshot(ctx context.Context, do func(ctx context.Context) err
 var (
 	orgOf = engine.Register("organization that moves", `
 		SELECT id, slug, name, tier, retention_days, rate_limit, git_connected, require_second_factor, platform_mode, created_at FROM orgs WHERE id = $1`)
-	erasedOf = engine.Register("erased addresses that move of an organization", `SELECT count(*) FROM erased_addresses WHERE org_id = $1`)
-	peopleOf = engine.Register("members of an organization that moves", `
+	erasedOf     = engine.Register("erased addresses that move of an organization", `SELECT count(*) FROM erased_addresses WHERE org_id = $1`)
+	inProgressOf = engine.Register("recipients in progress of an organization that moves", `SELECT count(*) FROM handover_recipients WHERE org_id = $1 AND state = 'handing_over'`)
+	peopleOf     = engine.Register("members of an organization that moves", `
 		SELECT u.id, u.email, u.name, u.created_at, m.role, m.permissions, m.created_at AS joined_at
 		FROM members AS m JOIN users AS u ON u.id = m.user_id WHERE m.org_id = $1 ORDER BY m.user_id`)
 )
@@ -79,6 +80,16 @@ func (s Source) Header(ctx context.Context, orgID string) (core.Header, error) {
 		h.ErasedKey, err = s.master.Derive(privacy.KeyPurpose, privacy.KeyBytes)
 	}
 	return h, err
+}
+
+// InProgress returns the number of recipients whose messages a server is handing over to the sending
+// account now.
+func (s Source) InProgress(ctx context.Context, orgID string) (int, error) {
+	n, err := engine.Values[int](ctx, s.db, inProgressOf, orgID)
+	if err != nil {
+		return 0, err
+	}
+	return n[0], nil
 }
 
 // Count implements [core.Source].

@@ -30,7 +30,7 @@ type exportCommand struct {
 
 // Help returns the text that --help shows below the summary.
 func (exportCommand) Help() string {
-	return `With --stop the organization is deleted in this installation, as 'mailhelm admin org delete' does it: credentials are refused, and no mail is sent or received. So nothing is sent twice, and the archive has its last state. Servers apply this within five seconds; the command waits for ten. If the import fails, 'mailhelm admin org restore' undoes it. Seven days later all data is erased here.
+	return `With --stop the organization is deleted in this installation, as 'mailhelm admin org delete' does it: credentials are refused, and no mail is sent or received. So nothing is sent twice, and the archive has its last state. Servers apply this within five seconds. The command waits for that, and then for the messages that are on their way to the sending account, at most a minute. If the import fails, 'mailhelm admin org restore' undoes it. Seven days later all data is erased here.
 
 With --keep-running nothing changes here. The archive has the state of one moment.
 
@@ -56,9 +56,33 @@ type exportedJSON struct {
 	Objects orgmove.ObjectSum  `json:"objects"`
 }
 
-// settle is how long servers may take to notice that an organization was stopped, and to end the
-// work that they began: twice the five seconds for which they remember it.
-const settle = 10 * time.Second
+const (
+	// noticed is how long servers may take to notice that an organization was stopped: the five
+	// seconds for which they remember it, and the end of a call that began before.
+	noticed = 6 * time.Second
+	// settled is how long the command then waits for the messages that are on their way. A server that
+	// was killed leaves some, whose outcome the other installation finds out as this one would.
+	settled = time.Minute
+	// lookAgain is the interval between two looks at them.
+	lookAgain = 200 * time.Millisecond
+)
+
+// awaitEnd waits until the servers have noticed that an organization was stopped, and until no
+// message of it is on its way any more. It returns how many still are when its time is up.
+func awaitEnd(ctx context.Context, inProgress func(context.Context) (int, error)) (int, error) {
+	if core.Sleep(ctx, noticed) != nil {
+		return 0, context.Cause(ctx)
+	}
+	for waited := time.Duration(0); ; waited += lookAgain {
+		n, err := inProgress(ctx)
+		if err != nil || n == 0 || waited >= settled {
+			return n, err
+		}
+		if core.Sleep(ctx, lookAgain) != nil {
+			return n, context.Cause(ctx)
+		}
+	}
+}
 
 // Run stops the organization, unless it goes on, and writes the archive.
 func (c *exportCommand) Run(p *cli.Program) error {
@@ -93,8 +117,9 @@ func (c *exportCommand) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		export := orgmove.Export{Source: movestore.NewSource(s.DB.DB, master), Objects: objects, Clock: s.Config.Clock, Program: cli.Build().Version}
-		done, err := c.write(ctx, s, export, file, recipients, &org)
+		source := movestore.NewSource(s.DB.DB, master)
+		export := orgmove.Export{Source: source, Objects: objects, Clock: s.Config.Clock, Program: cli.Build().Version}
+		done, err := c.write(ctx, s, source, export, file, recipients, &org)
 		if err == nil {
 			err = file.Sync()
 		}
@@ -106,7 +131,7 @@ func (c *exportCommand) Run(p *cli.Program) error {
 }
 
 // write stops the organization and writes the archive.
-func (c *exportCommand) write(ctx context.Context, s *installation.Session, export orgmove.Export, file *os.File, recipients []age.Recipient, org *core.Org) (orgmove.Exported, error) {
+func (c *exportCommand) write(ctx context.Context, s *installation.Session, source movestore.Source, export orgmove.Export, file *os.File, recipients []age.Recipient, org *core.Org) (orgmove.Exported, error) {
 	if c.Stop && !org.IsDeleted() {
 		stopped, err := closing.Organizations{
 			Store: closingstore.NewOrgStore(s.DB.DB), Orgs: s.DB.Orgs(), Members: s.DB.Members(), Audit: s.DB.Audit(), Transactor: s.DB, Clock: s.Config.Clock,
@@ -115,8 +140,12 @@ func (c *exportCommand) write(ctx context.Context, s *installation.Session, expo
 			return orgmove.Exported{}, err
 		}
 		*org = stopped
-		if core.Sleep(ctx, settle) != nil {
-			return orgmove.Exported{}, context.Cause(ctx)
+		left, err := awaitEnd(ctx, func(ctx context.Context) (int, error) { return source.InProgress(ctx, org.ID) })
+		if err != nil {
+			return orgmove.Exported{}, err
+		}
+		if left > 0 {
+			_, _ = fmt.Fprintf(s.Stderr, "%d messages are still on their way, perhaps of a server that was killed. The other installation finds out their outcome.\n", left)
 		}
 	}
 	if err := s.Record(ctx, org.ID, "org.exported", map[string]any{"archive": true}); err != nil {
