@@ -56,6 +56,10 @@ test-fast: ## Run the tests of PKG (./core/...) that need no database server, Re
 test-full: ## Run every test in full: on both databases, with every text, seed and round
 	MAILHELM_TEST_FULL=1 $(GO) run ./conformance/verdict -timeout 60m $(TEST_FLAGS) $$(.ci/packages)
 
+.PHONY: faults
+faults: ## Kill parts of the cluster 100 times in ten minutes of work; SEED=N draws other calls and kills
+	MAILHELM_TEST_FULL=1 MAILHELM_FAULT_SEED=$(or $(SEED),1) $(GO) test ./conformance/cluster -count=1 -run '^TestFaultsAtScale$$' -timeout 60m -v
+
 .PHONY: race
 race: ## Run the tests of packages with concurrent code under the race detector
 	$(GO) run ./conformance/verdict $(RACE_FLAGS) $(TEST_FLAGS) $(RACE_PACKAGES)

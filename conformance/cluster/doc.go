@@ -7,6 +7,9 @@
 // versitygw, which the first run builds. The tests of this package start the same
 // installation.
 //
+// A test kills every part of it while calls are made (see package mixed), and lets the standby take
+// the place of the primary. "make faults" makes a hundred kills in ten minutes.
+//
 // All processes share one data folder, because the organization uses the simulated sending
 // account, which is a file. Processes on several machines need an account at Amazon SES or
 // an SMTP server.

@@ -19,7 +19,7 @@ func main() {
 	defer stop()
 	h := &host{ctx: ctx}
 	err := h.run(func() {
-		t := start(h, program(*binary), *port, func(step string) { fmt.Fprintf(os.Stderr, "starting %s ...\n", step) })
+		t := start(h, program(*binary), *port, nil, func(step string) { fmt.Fprintf(os.Stderr, "starting %s ...\n", step) })
 		t.describe(os.Stdout)
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "stopping ...")

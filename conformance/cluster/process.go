@@ -45,6 +45,8 @@ type process struct {
 	program program
 	name    string
 	args    []string
+	// environment is added to the variables of this process.
+	environment []string
 	// log is the path of its log, which all its runs extend.
 	log string
 	cmd *exec.Cmd
@@ -52,11 +54,11 @@ type process struct {
 	ended chan error
 }
 
-// serve starts a server process, and returns when it is ready. Its log goes to the file
-// name.log in folder. It is stopped at the end.
-func (p program) serve(tb testing.TB, folder, name string, args ...string) *process {
+// run starts a server process, and returns when it is ready. Its log goes to the file name.log in
+// the folder of the topology. It is stopped at the end.
+func (t *topology) run(tb testing.TB, name string, args ...string) *process {
 	tb.Helper()
-	s := &process{program: p, name: name, args: append([]string{"serve"}, args...), log: filepath.Join(folder, name+".log")}
+	s := &process{program: t.program, name: name, args: append([]string{"serve", "--config", t.config}, args...), environment: t.environment, log: filepath.Join(t.folder, name+".log")}
 	tb.Cleanup(func() { s.stop(tb) })
 	s.start(tb)
 	return s
@@ -91,7 +93,7 @@ func (s *process) launch(ctx context.Context) error {
 		return err
 	}
 	cmd := exec.Command(string(s.program), s.args...)
-	cmd.Env = withoutSettings(os.Environ())
+	cmd.Env = append(withoutSettings(os.Environ()), s.environment...)
 	// The process ends with this one, and not at a Ctrl-C that the terminal sends to both.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log := &watched{file: file, text: []byte(`"msg":"ready"`), found: make(chan struct{})}

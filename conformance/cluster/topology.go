@@ -24,6 +24,8 @@ type topology struct {
 	// config is the configuration file of all processes and commands. It has the public
 	// addresses, those of the first API server.
 	config string
+	// environment has variables of all processes.
+	environment []string
 	// apis are the local addresses of the two API servers, app is that of the dashboard.
 	apis [2]string
 	app  string
@@ -43,11 +45,15 @@ type topology struct {
 	bucket           *storagetest.S3Server
 }
 
-// start starts an installation with its first ports from the port from on. report is called
+// start starts an installation with its first ports from the port from on. Its processes trust the
+// certificate authorities of the PEM text, or those of the system if it is empty. report is called
 // before each step that takes a while.
-func start(tb testing.TB, p program, from int, report func(step string)) *topology {
+func start(tb testing.TB, p program, from int, authorities []byte, report func(step string)) *topology {
 	tb.Helper()
 	t := &topology{program: p, folder: storagetest.Folder(tb), org: "acme"}
+	if len(authorities) > 0 {
+		t.environment = []string{"SSL_CERT_FILE=" + t.secretFile(tb, "authorities.pem", string(authorities))}
+	}
 	report("PostgreSQL and its synchronous standby")
 	t.primary, t.standby = storagetest.WithStandby(tb)
 	// PgBouncer cannot set this for each connection.
@@ -82,6 +88,9 @@ func (t *topology) configure(tb testing.TB, from int) {
 		{"database-replica-url", t.anyURL("standby")},
 		{"redis-url", t.redis.URL},
 		{"bucket-networks", "127.0.0.0/8"},
+		{"webhook-networks", "127.0.0.0/8"},
+		{"mail-host", "mx.example.com"},
+		{"dns-servers", "none"}, // no test asks a name server
 		{"base-url", t.apis[0]},
 		{"auth-url", t.app},
 		{"app-url", t.app},
@@ -89,6 +98,7 @@ func (t *topology) configure(tb testing.TB, from int) {
 	} {
 		fmt.Fprintf(&text, "%s = %q\n", setting[0], setting[1])
 	}
+	text.WriteString("activities-per-minute = 1000000\n")
 	t.config = t.secretFile(tb, "mailhelm.toml", text.String())
 }
 
@@ -136,11 +146,11 @@ func (t *topology) serve(tb testing.TB) {
 	for i := range 2 {
 		port := t.first + i*portsOfServer
 		t.admins[i] = localURL(port + portsOfServer - 1)
-		t.servers[i] = t.program.serve(tb, t.folder, fmt.Sprintf("api-%d", i+1), "--config", t.config, "--role", "api", "--port", strconv.Itoa(port))
+		t.servers[i] = t.run(tb, fmt.Sprintf("api-%d", i+1), "--role", "api", "--port", strconv.Itoa(port))
 	}
 	for i := range 2 {
 		port := t.first + 2*portsOfServer + i
 		t.admins[2+i] = localURL(port)
-		t.workers[i] = t.program.serve(tb, t.folder, fmt.Sprintf("worker-%d", i+1), "--config", t.config, "--role", "worker", "--admin-addr", fmt.Sprintf("127.0.0.1:%d", port))
+		t.workers[i] = t.run(tb, fmt.Sprintf("worker-%d", i+1), "--role", "worker", "--admin-addr", fmt.Sprintf("127.0.0.1:%d", port))
 	}
 }

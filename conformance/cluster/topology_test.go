@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/cluster/mixed"
 )
 
 // firstPort is below the ports that systems assign to outgoing connections, and no other test uses
@@ -20,15 +22,13 @@ const firstPort = 14000
 // TestTopology starts the whole installation. A contact that one API server writes must be at
 // the other one, rows of a bulk write must be written by a worker, a report must come from the
 // standby, and received mail must have its bucket. Doctor must find nothing to change. Then
-// processes are killed, Redis, PgBouncer and PostgreSQL are stopped and started one after the other, and the standby takes
-// the place of the primary.
+// processes are killed, Redis, PgBouncer and PostgreSQL are stopped and started one after the other,
+// and the standby takes the place of the primary. The end is a short run of what TestFaultsAtScale
+// does.
 func TestTopology(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "mailhelm")
-	if output, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	c := start(t, program(binary), firstPort, func(string) {})
+	hook := mixed.NewHook(t)
+	c := start(t, build(t), firstPort, hook.Certificate, func(string) {})
 
 	if status, _, body := c.call(t, 0, http.MethodPost, "/v1/contacts", `{"email":"ada@example.com"}`); status != http.StatusCreated {
 		t.Fatalf("a contact at the first server: %d %s", status, body)
@@ -54,6 +54,7 @@ func TestTopology(t *testing.T) {
 	c.survives(t, "PgBouncer", c.bouncer.Stop, func() { c.bouncer.Start(t) }, http.StatusServiceUnavailable)
 	c.survives(t, "PostgreSQL", func() { c.primary.Stop(t) }, func() { c.primary.Start(t) }, http.StatusServiceUnavailable)
 	c.failsOver(t)
+	c.worksWhileKilled(t, hook)
 }
 
 // failsOver lets the standby take the place of the primary. A contact that was written before must
@@ -90,6 +91,16 @@ func (t *topology) reportsFromStandby(tb testing.TB, server int) {
 		<-again.C
 	}
 	tb.Errorf("server %d answers no report from the standby", server+1)
+}
+
+// build builds the program.
+func build(tb testing.TB) program {
+	tb.Helper()
+	binary := filepath.Join(tb.TempDir(), "mailhelm")
+	if output, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput(); err != nil {
+		tb.Fatalf("%v\n%s", err, output)
+	}
+	return program(binary)
 }
 
 // survivesKills kills an API server and a worker. The other ones must do their work, and the killed

@@ -128,8 +128,8 @@ func (p *PgBouncerServer) URL(direct string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Host: p.address, Path: u.Path, RawQuery: "sslmode=disable"}).String()
 }
 
-// Repoint lets a running server pass its database on to another PostgreSQL server: it writes the
-// address into the configuration file, and lets PgBouncer read that. Connections to the former
+// Repoint lets the server pass its database on to another PostgreSQL server: it writes the address
+// into the configuration file, and lets PgBouncer read that if it runs. Connections to the former
 // PostgreSQL server are closed when their transaction ends.
 func (p *PgBouncerServer) Repoint(tb testing.TB, direct string) {
 	tb.Helper()
@@ -137,7 +137,7 @@ func (p *PgBouncerServer) Repoint(tb testing.TB, direct string) {
 	if err == nil {
 		err = os.WriteFile(p.file, []byte(p.content(target)), 0o644)
 	}
-	if err == nil {
+	if err == nil && p.running.input != nil {
 		err = p.reload(tb.Context())
 	}
 	if err != nil {
