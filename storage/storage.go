@@ -52,6 +52,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/messages"
 	"github.com/mailhelm/mailhelm/storage/monitoring"
 	objectstore "github.com/mailhelm/mailhelm/storage/objects"
+	"github.com/mailhelm/mailhelm/storage/partitions"
 	passwordchangestore "github.com/mailhelm/mailhelm/storage/passwordchange"
 	peoplestore "github.com/mailhelm/mailhelm/storage/people"
 	privacystore "github.com/mailhelm/mailhelm/storage/privacy"
@@ -89,6 +90,18 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	return &DB{db}, nil
 }
+
+// Migrate applies all migrations that the database lacks; see [engine.DB.Migrate]. It also divides
+// large tables of PostgreSQL that have no rows; see package partitions.
+func (db *DB) Migrate(ctx context.Context) error {
+	if err := db.DB.Migrate(ctx); err != nil {
+		return err
+	}
+	return db.Partitions().Setup(ctx, db.Now())
+}
+
+// Partitions returns what makes and removes the partitions of large tables.
+func (db *DB) Partitions() partitions.Keeper { return partitions.New(db.DB) }
 
 // Access returns the stores of API keys, OAuth clients, grants, tokens and the audit log.
 func (db *DB) Access() access.Stores { return accessstore.New(db.DB) }

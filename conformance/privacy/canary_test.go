@@ -90,7 +90,7 @@ var columnTypes = map[engine.Dialect]string{
 	engine.SQLite: `SELECT m.name, c.name, lower(c.type) FROM sqlite_master AS m CROSS JOIN pragma_table_info(m.name) AS c
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid`,
 	engine.PostgreSQL: `SELECT table_name, column_name, data_type FROM information_schema.columns
-		WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`,
+		WHERE table_schema = current_schema() AND table_name NOT IN (SELECT relname FROM pg_class WHERE relispartition) ORDER BY table_name, ordinal_position`,
 }
 
 func newPlanted(t *testing.T, db *storage.DB) planted {

@@ -18,7 +18,8 @@ var schemaColumns = map[engine.Dialect]string{
 	engine.SQLite: `SELECT m.name, c.name FROM sqlite_master AS m CROSS JOIN pragma_table_info(m.name) AS c
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name <> 'goose_db_version'`,
 	engine.PostgreSQL: `SELECT table_name, column_name FROM information_schema.columns
-		WHERE table_schema = current_schema() AND table_name NOT LIKE 'river_%' AND table_name <> 'goose_db_version'`,
+		WHERE table_schema = current_schema() AND table_name NOT LIKE 'river_%' AND table_name <> 'goose_db_version'
+		AND table_name NOT IN (SELECT relname FROM pg_class WHERE relispartition)`,
 }
 
 // TestRegisterIsTheSchema compares the register with the tables and columns of both databases.

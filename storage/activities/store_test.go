@@ -125,6 +125,12 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	exec(`INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 		SELECT '` + org + `', n * 1000000::bigint, 'id-' || n, 'contact-' || n % 1000, 'name-' || n % 3, '{}', 'api', n * 1000000::bigint
 		FROM generate_series(1, 50000) AS n`)
+	// PostgreSQL reads partitions that are known to be empty without an index.
+	exec(`DO $$ DECLARE p regclass; BEGIN
+		FOR p IN SELECT inhrelid FROM pg_inherits WHERE inhparent = CAST('activities' AS regclass) AND CAST(CAST(inhrelid AS regclass) AS text) NOT LIKE '%before%' LOOP
+			EXECUTE 'DROP TABLE ' || p;
+		END LOOP;
+	END $$`)
 	exec(`ANALYZE activities`)
 	deep := `-9223372036854775808, 10000000000, '~', 0`
 	calls := map[string]struct{ how, arguments string }{

@@ -69,7 +69,7 @@ var tableColumns = map[string]string{
 	"postgres": `
 		SELECT c.table_name, c.column_name FROM information_schema.columns AS c
 		JOIN information_schema.tables AS t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
-		WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE'`,
+		WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.table_name NOT IN (SELECT relname FROM pg_class WHERE relispartition)`,
 }
 
 // columnFigures returns, for every column of the database, the number of rows, of values

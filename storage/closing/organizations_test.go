@@ -31,7 +31,8 @@ const (
 			AND (c."notnull" = 1 OR c.pk > 0) AND c.dflt_value IS NULL ORDER BY t.name, c.cid`
 	postgresColumns = `
 		SELECT table_name, column_name, data_type FROM information_schema.columns
-		WHERE table_schema = current_schema() AND table_name NOT LIKE 'river%' AND is_nullable = 'NO' AND column_default IS NULL
+		WHERE table_schema = current_schema() AND table_name NOT LIKE 'river%' AND table_name NOT IN (SELECT relname FROM pg_class WHERE relispartition)
+			AND is_nullable = 'NO' AND column_default IS NULL
 		ORDER BY table_name, ordinal_position`
 )
 

@@ -3,11 +3,14 @@ package storagetest
 import (
 	"context"
 	"database/sql"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/partitions"
 )
 
 // Plan returns SQLite's query plan for a statement. Each step is followed by "; ".
@@ -34,8 +37,18 @@ func Plan(t testing.TB, db *storage.DB, s *engine.Statement) string {
 	return plan.String()
 }
 
+// partition matches the name of a partition, or of an index of one; see package partitions.
+var partition = sync.OnceValue(func() *regexp.Regexp {
+	var names []string
+	for _, t := range partitions.Tables() {
+		names = append(names, t.Name)
+	}
+	return regexp.MustCompile(`\b(` + strings.Join(names, "|") + `)_(before_[0-9]{6}|[0-9]{6}|default)`)
+})
+
 // PostgresPlan returns PostgreSQL's query plan, in lines, for an SQL text without
-// parameters. on is a pool or a single connection with its own settings.
+// parameters. on is a pool or a single connection with its own settings. Partitions and their
+// indexes have the names of the whole table and its indexes.
 func PostgresPlan(t testing.TB, on interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }, statement string,
@@ -57,5 +70,5 @@ func PostgresPlan(t testing.TB, on interface {
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return plan.String()
+	return partition().ReplaceAllString(plan.String(), "$1")
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/partitions"
 	"github.com/mailhelm/mailhelm/storage/schema"
 )
 
@@ -77,6 +78,7 @@ func templateName() (string, error) {
 		return "", err
 	}
 	digest := sha256.New()
+	fmt.Fprintln(digest, partitions.Layout())
 	for _, step := range steps {
 		fmt.Fprintf(digest, "%d %s\n", step.Version, step.SQL)
 	}

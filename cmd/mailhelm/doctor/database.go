@@ -73,6 +73,7 @@ func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	e.sendingAccounts(ctx, db)
 	e.databaseClock(ctx, db)
 	e.backlog(ctx, db)
+	e.partitions(ctx, db)
 }
 
 // signingKeys checks that the master key decrypts the stored signing keys.

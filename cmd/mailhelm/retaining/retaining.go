@@ -9,14 +9,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/partitions"
 	"github.com/mailhelm/mailhelm/core/privacy"
 	"github.com/mailhelm/mailhelm/core/retention"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	partitionstore "github.com/mailhelm/mailhelm/storage/partitions"
 	privacystore "github.com/mailhelm/mailhelm/storage/privacy"
 	retentionstore "github.com/mailhelm/mailhelm/storage/retention"
 )
 
-// Parts are what the functions of this package need. All fields are required.
+// Parts are what the functions of this package need. All fields are required, except where a
+// function says so.
 type Parts struct {
 	DB    *engine.DB
 	Orgs  members.OrgStore
@@ -36,5 +39,13 @@ func (p Parts) Worker(erased privacy.Erased, runs privacy.Runs, log *slog.Logger
 		Contacts: privacy.Archive{
 			Store: privacystore.New(p.DB), Tombstones: erased.Store, Hasher: erased.Hasher, Runs: runs, Transactor: p.DB, Clock: p.Clock,
 		},
+	})
+}
+
+// Partitions returns the job that makes and removes the partitions of large tables. It needs no
+// Orgs and no Audit.
+func (p Parts) Partitions(log *slog.Logger) jobs.Worker[partitions.Args] {
+	return partitions.Worker(partitions.Config{
+		Store: partitionstore.New(p.DB), Busy: partitionstore.ErrBusy, Clock: p.Clock, Log: log, Sleep: core.Sleep,
 	})
 }

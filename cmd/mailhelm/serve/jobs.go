@@ -64,6 +64,7 @@ func startJobs(
 	engine.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{
 		From: s.db.Activities(), Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
+	engine.AddWorker(queue, retaining.Parts{DB: s.db.DB, Clock: cfg.Clock}.Partitions(cfg.Log))
 	engine.AddWorker(queue, webhooks.PurgeWorker(s.db.Webhooks(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, domains.Receiving.VerifyWorker())
 	engine.AddWorker(queue, receiving.PurgeWorker(receiving.PurgeConfig{

@@ -36,6 +36,7 @@ var jobKinds = []string{
 	"inboxes_purge",
 	"messages_purge",
 	"org_erase",
+	"partitions_keep",
 	"people_ask_reset",
 	"people_notice",
 	"people_purge",

@@ -1,0 +1,75 @@
+package partitions
+
+import (
+	"fmt"
+	"time"
+)
+
+// Table is a table that is divided by time.
+type Table struct {
+	Name string
+	// Column has the time in microseconds. It is in the primary key.
+	Column string
+	// Received is the column with the time by which the retention counts, or "" if that is
+	// Column. It is never before Column.
+	Received string
+}
+
+// Tables returns the tables that are divided.
+func Tables() []Table {
+	return []Table{
+		{Name: "activities", Column: "occurred_at", Received: "received_at"},
+		{Name: "message_events", Column: "occurred_at"},
+	}
+}
+
+// Layout identifies the partitions that [Keeper.Setup] makes. Databases with another layout are
+// different, although they have the same migrations.
+func Layout() string { return fmt.Sprint("1 ", Tables()) }
+
+// month is the first moment of a UTC month.
+type month struct{ time.Time }
+
+// monthFormat is the form of a month in names.
+const monthFormat = "200601"
+
+func monthOf(t time.Time) month {
+	t = t.UTC()
+	return month{time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)}
+}
+
+func (m month) next() month { return month{m.AddDate(0, 1, 0)} }
+
+func (m month) name() string { return m.Format(monthFormat) }
+
+// bound returns the SQL literal of the beginning of the month.
+func (m month) bound() string { return fmt.Sprint(m.UnixMicro()) }
+
+// parseMonth returns the month of a name, or false.
+func parseMonth(text string) (month, bool) {
+	t, err := time.Parse(monthFormat, text)
+	return month{t}, err == nil
+}
+
+// before returns the name of the partition with the rows from before a month. It is also the name
+// of the constraint that keeps other rows out while the table is moved.
+func (t Table) before(m month) string { return t.Name + "_before_" + m.name() }
+
+// of returns the name of the partition of a month.
+func (t Table) of(m month) string { return t.Name + "_" + m.name() }
+
+// rest returns the name of the default partition.
+func (t Table) rest() string { return t.Name + "_default" }
+
+// parked returns the name of the table that has rows of the far future while the table is moved.
+func (t Table) parked() string { return t.Name + "_parked" }
+
+// within returns an SQL condition for the rows of a month.
+func (t Table) within(m month) string {
+	return t.Column + " >= " + m.bound() + " AND " + t.Column + " < " + m.next().bound()
+}
+
+// values returns the clause of the partition of a month.
+func values(m month) string {
+	return "FOR VALUES FROM (" + m.bound() + ") TO (" + m.next().bound() + ")"
+}
