@@ -127,10 +127,16 @@ func (f folder) objects(t *testing.T) memory {
 	return all
 }
 
-// run runs the import. If after is not negative, it kills the process by SIGKILL that long after the
-// import began, or for 0 after the first part. It returns how long the import took, and whether it
-// came to its end.
-func (j importJob) run(t *testing.T, after time.Duration) (took time.Duration, ended bool) {
+// kill says when a process is killed by SIGKILL: after some parts of the archive were read, and a time
+// more.
+type kill struct {
+	parts int
+	after time.Duration
+}
+
+// run runs the import, and kills its process unless at is nil. It reports whether the import came to
+// its end.
+func (j importJob) run(t *testing.T, at *kill) (ended bool) {
 	t.Helper()
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -151,20 +157,15 @@ func (j importJob) run(t *testing.T, after time.Duration) (took time.Duration, e
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	lines.Scan()
-	began := time.Now()
-	if after == 0 {
-		lines.Scan()
-		_ = cmd.Process.Kill()
-	} else if after > 0 {
-		defer time.AfterFunc(after, func() { _ = cmd.Process.Kill() }).Stop()
+	for n := 0; lines.Scan(); n++ { // the first line says that the import begins
+		if at != nil && n == at.parts {
+			defer time.AfterFunc(at.after, func() { _ = cmd.Process.Kill() }).Stop()
+		}
 	}
-	for lines.Scan() { // until its end, so that the process does not wait for its reader
-	}
-	if err := cmd.Wait(); err != nil && (after < 0 || !strings.Contains(err.Error(), "killed")) {
+	if err := cmd.Wait(); err != nil && (at == nil || !strings.Contains(err.Error(), "killed")) {
 		t.Fatalf("the import: %v\n%s", err, &stderr)
 	}
-	return time.Since(began), cmd.ProcessState.Success()
+	return cmd.ProcessState.Success()
 }
 
 // TestImportOutlivesKills kills the process of an import at random moments, and runs the import
@@ -184,15 +185,14 @@ func TestImportOutlivesKills(t *testing.T) {
 		job := importJob{Archive: filepath.Join(t.TempDir(), "acme.age"), Key: key.String(), Objects: t.TempDir()}
 		job.setDatabase(t, postgres)
 		source.must(os.WriteFile(job.Archive, archive, 0o600))
-		whole := job
-		whole.Objects = t.TempDir()
-		whole.setDatabase(t, postgres)
-		usual, _ := whole.run(t, -1)
-
 		target := installation{t, storagetest.Open(t, job.config()), masterOf(t, 2), nil}
 		chance, ended, kills := rand.New(rand.NewPCG(11, 7)), false, 0
-		for after := time.Duration(0); !ended && kills < storagetest.Share(16); after = 1 + time.Duration(chance.Int64N(int64(usual))) {
-			if _, ended = job.run(t, after); ended {
+		for !ended && kills < storagetest.Share(16) {
+			at := kill{parts: kills, after: time.Duration(chance.IntN(50)) * time.Millisecond}
+			if kills > 3 { // the first ones are in each table once
+				at.parts = chance.IntN(5)
+			}
+			if ended = job.run(t, &at); ended {
 				break
 			}
 			kills++
@@ -201,9 +201,9 @@ func TestImportOutlivesKills(t *testing.T) {
 			}
 		}
 		if !ended {
-			job.run(t, -1)
+			job.run(t, nil)
 		}
-		t.Logf("%d kills, an import takes %v", kills, usual)
+		t.Logf("%d kills", kills)
 		if kills == 0 {
 			t.Error("no import was killed")
 		}
