@@ -127,7 +127,9 @@ func size(ctx context.Context, db *storage.DB, unit string) (Bytes, error) {
 	for _, text := range rows[unit] {
 		name := strings.Fields(text)[2]
 		var heap, indexes int64
-		if err := db.Reader().QueryRowContext(ctx, `SELECT sum(pg_table_size(relid)), sum(pg_indexes_size(relid)) FROM pg_partition_tree('`+name+`')`).Scan(&heap, &indexes); err != nil {
+		if err := db.Reader().QueryRowContext(ctx, `
+			SELECT coalesce(sum(pg_table_size(relid)), pg_table_size('`+name+`')), coalesce(sum(pg_indexes_size(relid)), pg_indexes_size('`+name+`'))
+			FROM pg_partition_tree('`+name+`')`).Scan(&heap, &indexes); err != nil {
 			return b, err
 		}
 		b.Heap += heap
