@@ -47,6 +47,11 @@ type querier interface {
 // each returns an error.
 func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) error) error {
 	if t := db.transaction(ctx); t != nil {
+		if t.waitsFor(c.Text) {
+			if _, err := db.runWaiting(ctx, t); err != nil {
+				return err
+			}
+		}
 		if !db.hashes(c) {
 			return db.eachRow(ctx, t.tx, c, each)
 		}

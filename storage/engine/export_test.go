@@ -104,3 +104,6 @@ func (db *DB) DropIdle() {
 		p.dropIdle()
 	}
 }
+
+// Waiting returns the number of writes that wait in the transaction of ctx; see [DB.Later].
+func (db *DB) Waiting(ctx context.Context) int { return len(db.transaction(ctx).waiting) }

@@ -19,6 +19,9 @@ func (db *DB) Load(ctx context.Context, insert *Statement, table string, columns
 	if t == nil {
 		return fmt.Errorf("storage: %s: rows are loaded in a transaction", insert.name)
 	}
+	if err := db.runWaitingBefore(ctx, t, insert); err != nil {
+		return err
+	}
 	if db.dialect == PostgreSQL {
 		return t.copyRows(ctx, insert, table, columns, rows)
 	}

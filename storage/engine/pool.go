@@ -35,6 +35,10 @@ type pool struct {
 	mu sync.Mutex // locked while a statement is prepared, and in close
 	// usage is indexed by Statement.index.
 	usage []usage
+
+	combining sync.Mutex // locked while combined is used
+	// combined has the combinations of statements by their indexes.
+	combined map[string]*Statement
 }
 
 // usage records whether a pool has run a statement before. It also holds the prepared
@@ -48,7 +52,15 @@ type usage struct {
 // must set the fields name and gate; the gate limits the calls that use the pool at the same
 // time.
 func newPool(db *sql.DB, dialect Dialect, idle int) *pool {
-	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements))}
+	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements)), combined: map[string]*Statement{}}
+}
+
+// usageOf returns the usage of the statement s.
+func (p *pool) usageOf(s *Statement) *usage {
+	if s.own != nil {
+		return s.own
+	}
+	return &p.usage[s.index]
 }
 
 // findPrepared returns the statement s in its prepared form, or nil if s is not prepared.
@@ -58,7 +70,7 @@ func (p *pool) findPrepared(s *Statement) (stmt *sql.Stmt, again bool) {
 	if p.unprepared {
 		return nil, false
 	}
-	use := &p.usage[s.index]
+	use := p.usageOf(s)
 	if stmt := use.prepared.Load(); stmt != nil {
 		return stmt, true
 	}
@@ -69,7 +81,7 @@ func (p *pool) findPrepared(s *Statement) (stmt *sql.Stmt, again bool) {
 // already. It uses a connection, so a transaction must call it after its end: on SQLite the
 // transaction has the only connection that writes.
 func (p *pool) prepare(ctx context.Context, s *Statement) (*sql.Stmt, error) {
-	use := &p.usage[s.index]
+	use := p.usageOf(s)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if stmt := use.prepared.Load(); stmt != nil {
@@ -131,9 +143,19 @@ func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.usage {
-		if stmt := p.usage[i].prepared.Swap(nil); stmt != nil {
-			_ = stmt.Close() //nolint:sqlclosecheck // one of many, and the pool closes as well
-		}
+		p.usage[i].close()
+	}
+	p.combining.Lock()
+	defer p.combining.Unlock()
+	for _, s := range p.combined {
+		s.own.close()
 	}
 	return p.sql.Close()
+}
+
+// close closes the prepared statement.
+func (u *usage) close() {
+	if stmt := u.prepared.Swap(nil); stmt != nil {
+		_ = stmt.Close() //nolint:sqlclosecheck // one of many, and the pool closes as well
+	}
 }

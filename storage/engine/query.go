@@ -56,6 +56,9 @@ func (r preparedStatement) exec(ctx context.Context, args []any) (sql.Result, er
 // the use of a connection. The caller must call the result's method leave.
 func (db *DB) ready(ctx context.Context, s *Statement) (preparedStatement, error) {
 	if t := db.transaction(ctx); t != nil {
+		if err := db.runWaitingBefore(ctx, t, s); err != nil {
+			return preparedStatement{}, err
+		}
 		return t.ready(ctx, s)
 	}
 	p := db.pool(ctx, s.writes)

@@ -21,6 +21,12 @@ var (
 // them. They are errors that require a retry of the whole transaction, the end of ctx, and
 // an outage of the database.
 func (db *DB) Attempt(ctx context.Context, tolerated error, f func() error) error {
+	t := db.transaction(ctx)
+	if t != nil { // writes before the savepoint must not be undone
+		if _, err := db.runWaiting(ctx, t); err != nil {
+			return err
+		}
+	}
 	if _, err := db.Exec(ctx, setSavepoint); err != nil {
 		return err
 	}
@@ -31,6 +37,9 @@ func (db *DB) Attempt(ctx context.Context, tolerated error, f func() error) erro
 	}
 	if retryable(err) || ctx.Err() != nil || core.AsError(err).Code == core.CodeTemporarilyUnavailable {
 		return err
+	}
+	if t != nil {
+		t.waiting = nil
 	}
 	for _, s := range []*Statement{undoToSavepoint, releaseSavepoint} {
 		if _, errUndo := db.Exec(ctx, s); errUndo != nil {

@@ -21,7 +21,12 @@ type Statement struct {
 	writes   bool
 	// point is true for a read that finds a few rows by their key.
 	point bool
+	// table is the table that the statement writes to, if it begins with INSERT, UPDATE or
+	// DELETE; see [DB.Later].
+	table string
 	index int
+	// own is set for a combination of statements, which has no index; see [pool.combination].
+	own *usage
 	// layout is how rows of the result were last scanned; see layoutOf.
 	layout atomic.Pointer[layout]
 }
@@ -44,7 +49,7 @@ var statements []*Statement
 // with SELECT runs on a connection that writes.
 func Register(name, text string) *Statement {
 	text = strings.TrimSpace(text)
-	s := &Statement{name: name, text: text, opened: openSlots(text), shielded: shieldParameters(text), writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
+	s := &Statement{name: name, text: text, opened: openSlots(text), shielded: shieldParameters(text), writes: !strings.HasPrefix(text, "SELECT"), table: tableOf(text), index: len(statements)}
 	statements = append(statements, s)
 	return s
 }

@@ -30,6 +30,8 @@ type transaction struct {
 	// value of a statement that the transaction uses again is its prepared form, which is
 	// closed at the end of the transaction. The other values are nil.
 	noted map[*Statement]*sql.Stmt
+	// waiting has the writes that run together before the transaction commits; see [DB.Later].
+	waiting []waitingWrite
 }
 
 // transaction returns the open transaction of this database from ctx, or nil if ctx has
@@ -81,7 +83,11 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	// Rollback does nothing after a commit. Otherwise, even after a panic, it rolls back the
 	// transaction.
 	defer func() { _ = tx.Rollback() }()
-	if err := f(context.WithValue(ctx, transactionKey{}, t)); err != nil {
+	inside := context.WithValue(ctx, transactionKey{}, t)
+	if err := f(inside); err != nil {
+		return err
+	}
+	if _, err := db.runWaiting(inside, t); err != nil {
 		return err
 	}
 	err = tx.Commit()
