@@ -52,9 +52,8 @@ func findAuditWhere(first string) string {
 }
 
 func (s auditStore) AppendAudit(ctx context.Context, e access.AuditEvent) error {
-	_, err := s.db.Exec(ctx, appendAudit, e.OrgID, engine.At(e.OccurredAt), e.ID, e.Action, e.ActorKind, e.ActorID,
+	return s.db.Later(ctx, appendAudit, e.OrgID, engine.At(e.OccurredAt), e.ID, e.Action, e.ActorKind, e.ActorID,
 		string(e.Surface), e.SubjectID, e.RequestID, e.Detail)
-	return err
 }
 
 // FindAudit returns the audit events that match f, newest first. A filter by actor or by

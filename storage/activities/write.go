@@ -66,7 +66,7 @@ func (s Store) Insert(ctx context.Context, orgID string, all []activities.Activi
 			Source: string(a.Source), Received: engine.At(a.ReceivedAt),
 		}
 	}
-	return engine.ExecRows(ctx, s.db, insertActivities, orgID, rows)
+	return engine.LaterRows(ctx, s.db, insertActivities, orgID, rows)
 }
 
 // claimRow is an activity's claim of an idempotency key, or of a contact together with an

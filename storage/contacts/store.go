@@ -34,16 +34,16 @@ func New(db *engine.DB) Store { return Store{db} }
 // email and attributes. Extra columns would slow down the usual lookup.
 //
 // There is also a row for each attribute name whose values reads must rename, convert or
-// hide. Its status is exceptionKind. A statement with a lock has no such rows, because a
-// transaction reads the attribute definitions separately.
-func contactWithLists(by, lock string) string {
-	exceptions := `
+// hide. Its status is exceptionKind.
+func contactWithLists(by string) string {
+	return contactSQL(by, ``) + `
 	UNION ALL
 	SELECT ` + placesSQL(map[string]string{"id": "e.name", "email": "e.present", "status": "'" + exceptionKind + "'", "attributes": "e.type"}) + `
 	FROM (` + slots.ExceptionsSQL + `) AS e`
-	if lock != "" {
-		exceptions = ""
-	}
+}
+
+// contactSQL is the part of contactWithLists for the contact and its lists.
+func contactSQL(by, lock string) string {
 	found := ` FROM contacts WHERE org_id = $1 AND ` + by + ` = $2`
 	return `
 	SELECT ` + ColumnsSQL("") + `
@@ -52,31 +52,48 @@ func contactWithLists(by, lock string) string {
 	SELECT ` + placesSQL(map[string]string{"id": "l.id", "email": "l.key", "attributes": "l.name"}) + `
 	FROM (SELECT org_id, id` + found + `) AS c
 	JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
-	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id` + exceptions
+	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id`
+}
+
+// lockedWithLists returns the statement that reads a contact with its lists as
+// contactWithLists does, and locks the contact until the transaction ends, so that it cannot
+// change between reading and writing. SQLite has one writer at a time and needs no lock.
+//
+// There are no rows for attributes, because a transaction reads the attribute definitions
+// separately. On PostgreSQL the statement then takes the shared lock of the definitions
+// ([slots.ShareSQL]) and returns a row with the status sharedKind. With the parameter
+// whenFound it does so only if there is a contact. Otherwise a transaction that finds none,
+// and then locks another one, would lock the definitions first.
+func lockedWithLists(by string, whenFound bool) string {
+	from := ``
+	if whenFound {
+		from = ` FROM contacts WHERE org_id = $1 AND ` + by + ` = $2`
+	}
+	return contactSQL(by, ` /*pg FOR UPDATE*/`) + `
+	/*pg UNION ALL
+	SELECT ` + placesSQL(map[string]string{"status": "'" + sharedKind + "' || " + slots.ShareSQL}) + from + `*/`
 }
 
 // exceptionKind is the status that marks a result row as an attribute exception: a name
 // under which reads must rename, convert or hide stored attribute values.
 const exceptionKind = "exception"
 
-// contactLock is the SQL that locks a contact until the transaction ends, so that it cannot
-// change between reading and writing. SQLite ignores it, because it has one writer at a
-// time.
-const contactLock = ` /*pg FOR UPDATE*/`
+// sharedKind is the status that marks the result row of lockedWithLists that took the shared
+// lock of the attribute definitions.
+const sharedKind = "shared"
 
 var (
 	// contactByEmail, contactByExternalID and contactByID read one contact. They serve
 	// nearly every API call. Each reads through the primary key or a unique key of contacts.
-	contactByEmail      = engine.RegisterPoint("contact by email", contactWithLists(`email_key`, ``))
-	contactByExternalID = engine.RegisterPoint("contact by external id", contactWithLists(`external_id`, ``))
-	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`, ``))
+	contactByEmail      = engine.RegisterPoint("contact by email", contactWithLists(`email_key`))
+	contactByExternalID = engine.RegisterPoint("contact by external id", contactWithLists(`external_id`))
+	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`))
 
-	// lockByEmail, lockByExternalID and lockByID read a contact and lock it. They do not
-	// return the attributes whose values reads must rename, convert or hide; see
-	// contactWithLists.
-	lockByEmail      = engine.Register("lock contact by email", contactWithLists(`email_key`, contactLock))
-	lockByExternalID = engine.Register("lock contact by external id", contactWithLists(`external_id`, contactLock))
-	lockByID         = engine.Register("lock contact by id", contactWithLists(`id`, contactLock))
+	// lockByEmail, lockByExternalID and lockByID read a contact and lock it. A write that
+	// names a contact by several keys looks for its address last.
+	lockByEmail      = engine.Register("lock contact by email", lockedWithLists(`email_key`, false))
+	lockByExternalID = engine.Register("lock contact by external id", lockedWithLists(`external_id`, true))
+	lockByID         = engine.Register("lock contact by id", lockedWithLists(`id`, true))
 
 	// countContacts counts active contacts through the index contacts_newest. It excludes
 	// stubs, which are known only from activities.
@@ -106,6 +123,9 @@ var readPreferences engine.TxMemory[map[string]string]
 // with NotFound if there is none.
 func (s Store) contact(ctx context.Context, by *engine.Statement, orgID, key string) (contacts.Contact, error) {
 	read, err := s.read(ctx, by, orgID, key)
+	if read.shared {
+		slots.NoteShared(ctx, s.db, orgID)
+	}
 	if err != nil {
 		return contacts.Contact{}, err
 	}
@@ -129,6 +149,8 @@ type reading struct {
 	lists      []lists.Ref
 	exceptions []attributes.Exception
 	details    contacts.Details
+	// shared is true if the statement has locked the attribute definitions; see lockedWithLists.
+	shared bool
 }
 
 // read reads the rows of a contact that the statement finds by key. It fails with NotFound if
@@ -148,6 +170,8 @@ func (s Store) read(ctx context.Context, by *engine.Statement, orgID, key string
 				read.lists = append(read.lists, lists.Ref{ID: c.ID, Key: c.Email, Name: c.Attributes})
 			case exceptionKind:
 				read.exceptions = append(read.exceptions, attributes.Exception{Name: c.ID, Present: c.Email, Type: attributes.Type(c.Attributes)})
+			case sharedKind:
+				read.shared = true
 			default:
 				read.row = c
 			}

@@ -45,6 +45,5 @@ func Log(ctx context.Context, db *engine.DB, orgID string, kind string, exited, 
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(ctx, insertTransitions, orgID, engine.At(at), parameter)
-	return err
+	return db.Later(ctx, insertTransitions, orgID, engine.At(at), parameter)
 }

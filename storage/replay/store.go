@@ -161,7 +161,7 @@ func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, o
 	if !outcome.CalledAt.IsZero() {
 		calledAt = engine.OptionalAt(&outcome.CalledAt)
 	}
-	completed, err := s.db.Exec(ctx, completeReplay, outcome.Result, engine.At(outcome.Expires), outcome.Caller, subject, calledAt, k.OrgID, k.Space, k.Key, string(token))
+	completed, err := s.db.ExecWithWaiting(ctx, completeReplay, outcome.Result, engine.At(outcome.Expires), outcome.Caller, subject, calledAt, k.OrgID, k.Space, k.Key, string(token))
 	if err != nil {
 		return err
 	}
@@ -180,20 +180,17 @@ func (s Store) Supersede(ctx context.Context, orgID, caller string, subjects []s
 		return nil
 	}
 	if len(subjects) == 1 {
-		_, err := s.db.Exec(ctx, supersedeOneReplay, orgID, caller, subjects[0])
-		return err
+		return s.db.Later(ctx, supersedeOneReplay, orgID, caller, subjects[0])
 	}
 	parameter, err := engine.JSONParameter(subjects)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, supersedeReplays, orgID, caller, parameter)
-	return err
+	return s.db.Later(ctx, supersedeReplays, orgID, caller, parameter)
 }
 
 func (s Store) SupersedeAll(ctx context.Context, orgID, caller string) error {
-	_, err := s.db.Exec(ctx, supersedeAllReplays, orgID, caller)
-	return err
+	return s.db.Later(ctx, supersedeAllReplays, orgID, caller)
 }
 
 func (s Store) Release(ctx context.Context, k replay.Key, token replay.Token) error {

@@ -64,8 +64,7 @@ func (s ChangeStore) Touch(ctx context.Context, orgID string, contactIDs []strin
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, touchContacts, orgID, parameter)
-	return err
+	return s.db.Later(ctx, touchContacts, orgID, parameter)
 }
 
 // touchRows returns the JSON parameter with one row for each contact: a new row id, and the
@@ -87,8 +86,7 @@ func (s ChangeStore) TouchRecipients(ctx context.Context, orgID string, keys []s
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, touchRecipients, parameter, orgID)
-	return err
+	return s.db.Later(ctx, touchRecipients, parameter, orgID)
 }
 
 func (s ChangeStore) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {

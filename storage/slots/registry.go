@@ -123,6 +123,22 @@ func SettleAndEncode(ctx context.Context, db *engine.DB, orgID string, values ma
 	return settled, encoded, err
 }
 
+// ShareSQL is an expression of PostgreSQL that takes the shared lock of the registry of the
+// organization $1. Its value is the empty text. A transaction that ran a statement with it
+// calls [NoteShared].
+const ShareSQL = `CAST(pg_advisory_xact_lock_shared(hashtextextended(CAST($1 AS text), 19)) AS text)`
+
+// NoteShared records that the transaction has the shared lock of the registry; see [ShareSQL].
+func NoteShared(ctx context.Context, db *engine.DB, orgID string) {
+	all := knownRegistries.Of(ctx, db)
+	if *all == nil {
+		*all = map[string]knownRegistry{}
+	}
+	if _, locked := (*all)[orgID]; !locked {
+		(*all)[orgID] = knownRegistry{}
+	}
+}
+
 // knownRegistry has the attribute definitions that a transaction has read: all if isWhole is
 // true, otherwise those that concern the names.
 type knownRegistry struct {

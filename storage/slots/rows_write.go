@@ -83,14 +83,14 @@ func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) erro
 		}
 	}
 	if len(drop) > 0 {
-		if err := engine.ExecRows(ctx, db, dropSlots, orgID, drop); err != nil {
+		if err := engine.LaterRows(ctx, db, dropSlots, orgID, drop); err != nil {
 			return err
 		}
 	}
 	if len(put) == 0 {
 		return nil
 	}
-	return engine.ExecRows(ctx, db, putSlots, orgID, put)
+	return engine.LaterRows(ctx, db, putSlots, orgID, put)
 }
 
 // definitionsOf returns the definitions that the values of the contacts need.

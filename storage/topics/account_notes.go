@@ -39,8 +39,7 @@ func (s Store) NoteAccount(ctx context.Context, orgID string, n topics.AccountNo
 // of that write, or after the sync has repaired the contact. It also succeeds if the note
 // does not exist.
 func (s Store) DropAccountNote(ctx context.Context, orgID, id string) error {
-	_, err := s.db.Exec(ctx, dropAccountNote, orgID, id)
-	return err
+	return s.db.Later(ctx, dropAccountNote, orgID, id)
 }
 
 func (s Store) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]topics.AccountNote, error) {

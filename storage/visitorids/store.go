@@ -63,8 +63,7 @@ func (s Store) InsertVisitorID(ctx context.Context, orgID string, v visitorids.R
 }
 
 func (s Store) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
-	_, err := s.db.Exec(ctx, deleteVisitor, orgID, contactID)
-	return err
+	return s.db.Later(ctx, deleteVisitor, orgID, contactID)
 }
 
 // visitorKey is an element of the JSON parameter of visitorsByHash. Hash has hexadecimal

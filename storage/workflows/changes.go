@@ -78,8 +78,7 @@ func (s ChangeStore) touch(ctx context.Context, statement *db.Statement, orgID s
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, statement, orgID, parameter)
-	return err
+	return s.db.Later(ctx, statement, orgID, parameter)
 }
 
 func (s ChangeStore) Touched(ctx context.Context, limit int) ([]string, error) {

@@ -96,8 +96,7 @@ func (s EntryStore) Note(ctx context.Context, orgID string, kind workflows.Trigg
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, noteEntries, parameter, orgID, string(kind), source)
-	return err
+	return s.db.Later(ctx, noteEntries, parameter, orgID, string(kind), source)
 }
 
 func (s EntryStore) NoteRecipients(ctx context.Context, orgID, source string, rows []workflows.Entry) error {
@@ -105,8 +104,7 @@ func (s EntryStore) NoteRecipients(ctx context.Context, orgID, source string, ro
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, noteRecipients, parameter, orgID, source)
-	return err
+	return s.db.Later(ctx, noteRecipients, parameter, orgID, source)
 }
 
 func (s EntryStore) Entries(ctx context.Context, orgID, workflowID string, limit int) ([]workflows.Entry, error) {
