@@ -107,3 +107,10 @@ func (db *DB) DropIdle() {
 
 // Waiting returns the number of writes that wait in the transaction of ctx; see [DB.Later].
 func (db *DB) Waiting(ctx context.Context) int { return len(db.transaction(ctx).waiting) }
+
+// AwaitPosition lets the replica of db be probed for a position of the write-ahead log.
+func (db *DB) AwaitPosition(lsn string) {
+	db.replica.mu.Lock()
+	defer db.replica.mu.Unlock()
+	db.replica.pending = position{lsn: lsn, at: time.Now()}
+}

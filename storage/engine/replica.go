@@ -139,12 +139,9 @@ func (r *replica) follow(ctx context.Context) {
 // probe asks whether the replica has reached the pending position, and takes a new position of the
 // primary if it has.
 func (r *replica) probe(ctx context.Context) {
-	if r.pending.lsn == "" {
-		next, err := r.currentPosition(ctx)
-		if err != nil {
-			return // the age of the last answer counts
-		}
-		r.pending = next
+	pending, err := r.pendingPosition(ctx)
+	if err != nil {
+		return // the age of the last answer counts
 	}
 	if r.primaryID == (identity{}) {
 		id, err := identify(ctx, r.primary)
@@ -153,18 +150,41 @@ func (r *replica) probe(ctx context.Context) {
 		}
 		r.primaryID = id
 	}
-	has, reason := r.compare(ctx, r.pending)
+	has, reason := r.compare(ctx, pending)
 	if reason == ReplicaPromoted {
 		// The URL may lead to another server by now, but a promotion closes no connection.
 		r.pool.dropIdle()
 	}
 	if reason == "" && has {
-		r.reached(r.pending)
-		r.pending = position{}
+		r.reached(pending)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reason = reason
+	if reason == "" && has && r.pending.lsn == pending.lsn {
+		r.pending = position{}
+	}
+}
+
+// pendingPosition returns the position that the replica is to reach, a new one of the primary if
+// there is none. A position that was not reached within the bound is replaced: after a failover it
+// may be one of the former primary's log that was never sent, and a server without writes would
+// not reach it.
+func (r *replica) pendingPosition(ctx context.Context) (position, error) {
+	r.mu.Lock()
+	pending := r.pending
+	r.mu.Unlock()
+	if pending.lsn != "" && time.Since(pending.at) <= r.bound { //nolint:forbidigo // the lag is real time
+		return pending, nil
+	}
+	next, err := r.currentPosition(ctx)
+	if err != nil {
+		return position{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending = next
+	return next, nil
 }
 
 // currentPosition returns the end of the write-ahead log of the primary.

@@ -129,6 +129,11 @@ func TestReplica(t *testing.T) {
 	r.await("")
 	r.expect("with the standby again", 23, true)
 
+	// A server that failed had written this, but not sent it.
+	r.db.AwaitPosition("FFFFFFFF/0")
+	r.await(engine.ReplicaLags)
+	r.await("")
+
 	r.onStandby("SELECT pg_promote()")
 	r.await(engine.ReplicaPromoted)
 	r.expect("after a promotion", 23, false)
