@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// DefaultReplicaLag is how old the data of a replica may be, unless the operator sets another bound.
+const DefaultReplicaLag = 5 * time.Second
+
 // ReplicaRead is a call that may read from a replica of the database, whose data may be older. The
 // engine decides at the first read of the call, and all later reads of the call use the same
 // database. After a write of the call they use the primary. It is safe for concurrent use.

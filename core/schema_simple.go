@@ -133,7 +133,7 @@ func (m *simpleMember) accepts(r *simpleReader) bool {
 	if !ok || len(text) < m.shortest || len(text) > m.longest {
 		return false
 	}
-	if m.words != nil && !slices.ContainsFunc(m.words, func(word string) bool { return word == string(text) }) {
+	if m.words != nil && !slices.Contains(m.words, string(text)) {
 		return false
 	}
 	return m.format == nil || m.format.Validate(string(text)) == nil

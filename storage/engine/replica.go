@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,8 +17,6 @@ import (
 // core/doc/decisions/0134.
 
 const (
-	// replicaLag is the default of [Config.ReplicaLag].
-	replicaLag = 5 * time.Second
 	// longestProbe is the longest interval between two probes of the replica.
 	longestProbe = time.Second
 	// probeTime limits a probe, and the reads with which a call waits for its own writes.
@@ -101,10 +100,7 @@ func openReplica(ctx context.Context, c Config, primary *sql.DB, size int) (*rep
 	// One more connection than calls may use is for probes.
 	p := postgresPool(withSettings{connector, "SET " + withoutJIT + "; SET " + withLimit}, size+1)
 	p.name, p.unprepared, p.gate = "replica", true, newGate(c.CallerWait, map[core.Lane]int{core.Calls: size})
-	bound := c.ReplicaLag
-	if bound == 0 {
-		bound = replicaLag
-	}
+	bound := cmp.Or(c.ReplicaLag, core.DefaultReplicaLag)
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &replica{
 		pool: p, primary: primary, bound: bound, stop: stop, catching: make(chan struct{}, 1),

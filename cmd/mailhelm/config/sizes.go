@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // The bounds of the sizes of pools. leastConns is the least of package storage: one connection
@@ -16,9 +18,8 @@ const (
 	mostConns   = 1000
 	mostReaders = 64
 	// The lag is measured several times in its bound.
-	leastLag   = 100 * time.Millisecond
-	defaultLag = 5 * time.Second
-	mostLag    = time.Hour
+	leastLag = 100 * time.Millisecond
+	mostLag  = time.Hour
 	// mostFirstPort leaves room for the five ports that follow it.
 	mostFirstPort = 65535 - 5
 	// leastMemory is the least memory limit. Below it, the garbage collector would take most of
@@ -56,7 +57,7 @@ func (c Config) ReplicaBound() time.Duration {
 	if c.DatabaseReplicaURL == "" {
 		return 0
 	}
-	return cmp.Or(c.ReplicaLag, defaultLag)
+	return cmp.Or(c.ReplicaLag, core.DefaultReplicaLag)
 }
 
 // units are the units of memory limits, as of the variable GOMEMLIMIT, longest first.
