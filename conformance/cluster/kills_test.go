@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/cluster/mixed"
+	"github.com/mailhelm/mailhelm/conformance/program"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -65,7 +66,7 @@ func TestFaultsAtScale(t *testing.T) {
 	seed, minutes := uint64(setting("MAILHELM_FAULT_SEED", 1)), setting("MAILHELM_FAULT_MINUTES", scaleMinutes)
 	rate, calls := setting("MAILHELM_FAULT_RATE", 250), callsPerMinute*minutes
 	hook, journal := mixed.NewHook(t), mixed.NewJournal()
-	c := start(t, build(t), firstPort+100, hook.Certificate, func(step string) { t.Log(step) })
+	c := start(t, program.Build(t), firstPort+100, hook.Certificate, func(step string) { t.Log(step) })
 	w := c.mixedWork(t, mixed.Config{Journal: journal, Seed: seed, Callers: 24, Rate: float64(rate), Keys: 200, Recipients: 25, Drain: 5 * time.Minute}, hook)
 	w.Prepare(t.Context())
 	t.Logf("seed %d, %d minutes, %d calls a second at most", seed, minutes, rate)

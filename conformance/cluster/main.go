@@ -19,7 +19,7 @@ func main() {
 	defer stop()
 	h := &host{ctx: ctx}
 	err := h.run(func() {
-		t := start(h, program(*binary), *port, nil, func(step string) { fmt.Fprintf(os.Stderr, "starting %s ...\n", step) })
+		t := start(h, *binary, *port, nil, func(step string) { fmt.Fprintf(os.Stderr, "starting %s ...\n", step) })
 		t.describe(os.Stdout)
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "stopping ...")
@@ -58,5 +58,5 @@ Stop a process with kill, and look at what the others do. Ctrl-C stops everythin
 `,
 		t.apis[0], t.apis[1], t.app, strings.Join(t.admins[:], " "), t.primary.URL(), t.standby.URL(), t.bouncer.URL(t.primary.URL()),
 		t.redis.URL, t.bucket.URL, t.folder, t.key, t.apis[0], t.key, t.apis[1],
-		t.program, t.org, t.config, t.program, t.first, t.config)
+		t.binary, t.org, t.config, t.binary, t.first, t.config)
 }

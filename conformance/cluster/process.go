@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 const (
@@ -23,28 +22,11 @@ const (
 	endTimeout   = 30 * time.Second
 )
 
-// program is the path of the program mailhelm.
-type program string
-
-// run runs a command to its end and returns its standard output.
-func (p program) run(tb testing.TB, args ...string) string {
-	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), string(p), args...)
-	cmd.Env = withoutSettings(os.Environ())
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	output, err := cmd.Output()
-	if err != nil {
-		tb.Fatalf("mailhelm %s: %v\n%s%s", strings.Join(args, " "), err, output, &stderr)
-	}
-	return string(output)
-}
-
 // process is a server process, which can be killed and started again with the same arguments.
 type process struct {
-	program program
-	name    string
-	args    []string
+	binary string
+	name   string
+	args   []string
 	// environment is added to the variables of this process.
 	environment []string
 	// log is the path of its log, which all its runs extend.
@@ -58,7 +40,7 @@ type process struct {
 // the folder of the topology. It is stopped at the end.
 func (t *topology) run(tb testing.TB, name string, args ...string) *process {
 	tb.Helper()
-	s := &process{program: t.program, name: name, args: append([]string{"serve", "--config", t.config}, args...), environment: t.environment, log: filepath.Join(t.folder, name+".log")}
+	s := &process{binary: t.binary, name: name, args: append([]string{"serve", "--config", t.config}, args...), environment: t.environment, log: filepath.Join(t.folder, name+".log")}
 	tb.Cleanup(func() { s.stop(tb) })
 	s.start(tb)
 	return s
@@ -92,8 +74,8 @@ func (s *process) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(string(s.program), s.args...)
-	cmd.Env = append(withoutSettings(os.Environ()), s.environment...)
+	cmd := exec.Command(s.binary, s.args...)
+	cmd.Env = append(program.Environment(), s.environment...)
 	// The process ends with this one, and not at a Ctrl-C that the terminal sends to both.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log := &watched{file: file, text: []byte(`"msg":"ready"`), found: make(chan struct{})}
@@ -178,42 +160,6 @@ func (w *watched) Write(b []byte) (int, error) {
 		}
 	}
 	return w.file.Write(b)
-}
-
-// withoutSettings returns the environment without the settings of Mailhelm.
-func withoutSettings(environment []string) []string {
-	var kept []string
-	for _, v := range environment {
-		if !strings.HasPrefix(v, "MAILHELM_") {
-			kept = append(kept, v)
-		}
-	}
-	return kept
-}
-
-// freePorts returns the first of n consecutive free ports of the loopback interface, from
-// the port from on.
-func freePorts(tb testing.TB, from, n int) int {
-	tb.Helper()
-	for first := from; first < from+200*n; first += n {
-		if allFree(tb.Context(), first, n) {
-			return first
-		}
-	}
-	tb.Fatalf("no %d free ports in a row from %d on", n, from)
-	return 0
-}
-
-func allFree(ctx context.Context, first, n int) bool {
-	var config net.ListenConfig
-	for port := first; port < first+n; port++ {
-		l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			return false
-		}
-		_ = l.Close()
-	}
-	return true
 }
 
 func localURL(port int) string { return fmt.Sprintf("http://localhost:%d", port) }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/conformance/program"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -19,8 +20,8 @@ const portsOfServer = 6
 
 // topology is a running installation.
 type topology struct {
-	program program
-	folder  string // of data and logs
+	binary string // path of the program
+	folder string // of data and logs
 	// config is the configuration file of all processes and commands. It has the public
 	// addresses, those of the first API server.
 	config string
@@ -48,9 +49,9 @@ type topology struct {
 // start starts an installation with its first ports from the port from on. Its processes trust the
 // certificate authorities of the PEM text, or those of the system if it is empty. report is called
 // before each step that takes a while.
-func start(tb testing.TB, p program, from int, authorities []byte, report func(step string)) *topology {
+func start(tb testing.TB, binary string, from int, authorities []byte, report func(step string)) *topology {
 	tb.Helper()
-	t := &topology{program: p, folder: storagetest.Folder(tb), org: "acme"}
+	t := &topology{binary: binary, folder: storagetest.Folder(tb), org: "acme"}
 	if len(authorities) > 0 {
 		t.environment = []string{"SSL_CERT_FILE=" + t.secretFile(tb, "authorities.pem", string(authorities))}
 	}
@@ -76,7 +77,7 @@ func start(tb testing.TB, p program, from int, authorities []byte, report func(s
 // configure chooses the ports, and writes the configuration file.
 func (t *topology) configure(tb testing.TB, from int) {
 	tb.Helper()
-	t.first = freePorts(tb, from, 2*portsOfServer+2)
+	t.first = program.FreePorts(tb, from, 2*portsOfServer+2)
 	t.apis, t.app = [2]string{localURL(t.first), localURL(t.first + portsOfServer)}, localURL(t.first+1)
 	var text strings.Builder
 	for _, setting := range [][2]string{
@@ -137,7 +138,7 @@ func (t *topology) setUp(tb testing.TB) {
 // command runs a command of mailhelm on the installation and returns its standard output.
 func (t *topology) command(tb testing.TB, args ...string) string {
 	tb.Helper()
-	return t.program.run(tb, append(args, "--config", t.config)...)
+	return string(program.Output(tb, t.binary, append(args, "--config", t.config)...))
 }
 
 // serve starts the processes.

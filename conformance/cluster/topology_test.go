@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/cluster/mixed"
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 // firstPort is below the ports that systems assign to outgoing connections, and no other test uses
@@ -28,7 +27,7 @@ const firstPort = 14000
 func TestTopology(t *testing.T) {
 	t.Parallel()
 	hook := mixed.NewHook(t)
-	c := start(t, build(t), firstPort, hook.Certificate, func(string) {})
+	c := start(t, program.Build(t), firstPort, hook.Certificate, func(string) {})
 
 	if status, _, body := c.call(t, 0, http.MethodPost, "/v1/contacts", `{"email":"ada@example.com"}`); status != http.StatusCreated {
 		t.Fatalf("a contact at the first server: %d %s", status, body)
@@ -91,16 +90,6 @@ func (t *topology) reportsFromStandby(tb testing.TB, server int) {
 		<-again.C
 	}
 	tb.Errorf("server %d answers no report from the standby", server+1)
-}
-
-// build builds the program.
-func build(tb testing.TB) program {
-	tb.Helper()
-	binary := filepath.Join(tb.TempDir(), "mailhelm")
-	if output, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput(); err != nil {
-		tb.Fatalf("%v\n%s", err, output)
-	}
-	return program(binary)
 }
 
 // survivesKills kills an API server and a worker. The other ones must do their work, and the killed

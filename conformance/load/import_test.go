@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/conformance/program"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/storage"
@@ -31,7 +32,7 @@ func BenchmarkImportCommand(b *testing.B) {
 	if peer == "" {
 		b.Log("mailhelm alone: " + listmonkVariable + " names no listmonk to compare it with")
 	}
-	binary, file := buildMailhelm(b), peopleFile(b, ourColumns, ourRow)
+	binary, file := program.Build(b), peopleFile(b, ourColumns, ourRow)
 	theirs := peopleFile(b, listmonkColumns, listmonkRow)
 	b.ResetTimer()
 	for range b.N {
@@ -48,15 +49,6 @@ func BenchmarkImportCommand(b *testing.B) {
 			b.ReportMetric(median(ratios(rates, peerRates)), "x-listmonk")
 		}
 	}
-}
-
-func buildMailhelm(b *testing.B) string {
-	b.Helper()
-	binary := filepath.Join(b.TempDir(), "mailhelm")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
-	return binary
 }
 
 // peopleFile writes a CSV file of 100,000 contacts and returns its path. columns is the

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 const (
@@ -36,7 +38,7 @@ const (
 // its inbox has its answer, while 1,000 polls wait, each in another inbox. Server and client are
 // two processes.
 func BenchmarkPollLatency(b *testing.B) {
-	binary, p := buildMailhelm(b), newMailLoad(b)
+	binary, p := program.Build(b), newMailLoad(b)
 	for _, database := range []string{"sqlite", "postgres"} {
 		b.Run(database, func(b *testing.B) {
 			r := startReceiver(b, binary, database, p.dns, latencyPolls)
@@ -220,7 +222,7 @@ const (
 // PostgreSQL it first lets 1,000 wait, and reports how many transactions a second the database has
 // then, and how many without polls. The client is another process. Both need 10,100 open files.
 func BenchmarkWaitingPolls(b *testing.B) {
-	binary, p := buildMailhelm(b), newMailLoad(b)
+	binary, p := program.Build(b), newMailLoad(b)
 	for _, database := range []string{"sqlite", "postgres"} {
 		for _, surface := range []string{"rest", "pull"} {
 			b.Run(database+"/"+surface, func(b *testing.B) {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 var receivedMessages = flag.Int("load.received", 100_000, "how many messages the benchmark of the memory of receiving sends")
@@ -14,7 +16,7 @@ var receivedMessages = flag.Int("load.received", 100_000, "how many messages the
 // and the most memory of live objects in each quarter of the messages. If the environment variable
 // named by mailpitVariable is set, Mailpit receives as many messages before.
 func BenchmarkReceivingMemory(b *testing.B) {
-	binary, p := buildMailhelm(b), newMailLoad(b)
+	binary, p := program.Build(b), newMailLoad(b)
 	if peer := os.Getenv(mailpitVariable); peer != "" {
 		b.Run("mailpit", func(b *testing.B) {
 			for range b.N {

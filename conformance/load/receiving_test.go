@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 const (
@@ -38,7 +40,7 @@ type mailServer struct {
 // message counts when the API shows it. If the environment variable named by mailpitVariable is
 // set, Mailpit receives the same messages in turn.
 func BenchmarkReceiving(b *testing.B) {
-	binary, p := buildMailhelm(b), newMailLoad(b)
+	binary, p := program.Build(b), newMailLoad(b)
 	var servers []*mailServer
 	if peer := os.Getenv(mailpitVariable); peer != "" {
 		m := startMailpit(b, peer)

@@ -5,23 +5,21 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 // BenchmarkStart measures the time from the start of the process `mailhelm demo` until it
 // prints that it is ready. It reports the first start, which creates the demo data, and the
 // median of later starts. It also reports the memory of the idle process.
 func BenchmarkStart(b *testing.B) {
-	binary := filepath.Join(b.TempDir(), "mailhelm")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	binary := program.Build(b)
 	data := b.TempDir()
 	first, _ := startAndStop(b, binary, data, 0)
 	b.ResetTimer()

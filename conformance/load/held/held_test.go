@@ -4,6 +4,8 @@ import (
 	"flag"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 var held = flag.Duration("held", 20*time.Second, "how long BenchmarkLoadHeld holds the load")
@@ -35,9 +37,10 @@ const moreGoroutines = 30
 // BenchmarkLoadHeld holds 70 % of the measured capacity for the time of the flag -held. Calls that
 // the server refuses because it is too busy are only counted: other programs may need the machine.
 func BenchmarkLoadHeld(b *testing.B) {
+	binary := program.Build(b)
 	for _, database := range []string{"sqlite", "postgres"} {
 		b.Run(database, func(b *testing.B) {
-			s := start(b, database)
+			s := start(b, binary, database)
 			o := s.create(b, "held", 0)
 			for b.Loop() {
 				hold(b, s, o)

@@ -1,11 +1,9 @@
 package held
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/conformance/program"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -26,54 +25,30 @@ const contacts = 5000
 // startTimeout limits the start and the end of the server.
 const startTimeout = time.Minute
 
-// build returns the path of the program mailhelm, which it builds once.
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "mailhelm-held-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "mailhelm")
-	out, err := exec.Command("go", "build", "-o", path, "../../../cmd/mailhelm").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, nil
-})
-
-// TestMain removes the program that build made.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := build(); code == 0 && err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
-
 // server is a running `mailhelm serve` with its default settings, except the limit of activities.
 type server struct {
-	program, database, data string
-	api, auth, mcp, admin   string // URLs
-	cmd                     *exec.Cmd
-	log                     *os.File
+	binary, database, data string
+	api, auth, mcp, admin  string // URLs
+	cmd                    *exec.Cmd
+	log                    *os.File
 }
 
-// start starts a server on a new database: "sqlite" or "postgres". It ends with the benchmark.
-func start(b *testing.B, database string) *server {
+// start starts the program at a path as a server on a new database: "sqlite" or "postgres". It ends
+// with the benchmark.
+func start(b *testing.B, binary, database string) *server {
 	b.Helper()
-	s := &server{data: b.TempDir()}
-	var err error
-	s.program, err = build()
-	must(b, err)
+	s := &server{binary: binary, data: b.TempDir()}
 	if database == "postgres" {
 		s.database = storagetest.DurableServer(b).URL()
 	}
-	port := freePorts(b, 6)
+	port := program.FreePorts(b, 17000, 6)
 	at := func(offset int) string { return "http://localhost:" + strconv.Itoa(port+offset) }
 	s.api, s.auth, s.mcp, s.admin = at(0), at(1), at(2), at(5)
+	var err error
 	s.log, err = os.Create(filepath.Join(s.data, "server.log"))
 	must(b, err)
-	s.cmd = exec.Command(s.program, s.args("serve", "--port", strconv.Itoa(port), "--activities-per-minute", "1000000000", "--log-level", "warn")...)
-	s.cmd.Env, s.cmd.Stderr = withoutSettings(os.Environ()), s.log
+	s.cmd = exec.Command(s.binary, s.args("serve", "--port", strconv.Itoa(port), "--activities-per-minute", "1000000000", "--log-level", "warn")...)
+	s.cmd.Env, s.cmd.Stderr = program.Environment(), s.log
 	must(b, s.cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- s.cmd.Wait() }()
@@ -125,14 +100,7 @@ func (s *server) logged() []byte {
 // command runs a command of mailhelm and decodes its JSON output into result.
 func (s *server) command(b *testing.B, result any, args ...string) {
 	b.Helper()
-	cmd := exec.Command(s.program, s.args(append(args, "--json")...)...)
-	cmd.Env = withoutSettings(os.Environ())
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		b.Fatalf("mailhelm %s: %v\n%s", strings.Join(args, " "), err, &stderr)
-	}
+	out := program.Output(b, s.binary, s.args(append(args, "--json")...)...)
 	must(b, json.Unmarshal(out, result))
 }
 
@@ -209,36 +177,6 @@ func (o *org) must(b *testing.B, result any, method, path, body string) {
 		b.Fatalf("%s %s: %d %s", method, path, answer.StatusCode, text)
 	}
 	must(b, json.Unmarshal(text, result))
-}
-
-// freePorts returns the first of n consecutive free loopback ports, below those that systems
-// assign to outgoing connections.
-func freePorts(b *testing.B, n int) int {
-	b.Helper()
-	for first := 17000; first < 20000; first += n {
-		free := true
-		for port := first; port < first+n && free; port++ {
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-			if free = err == nil; free {
-				_ = l.Close()
-			}
-		}
-		if free {
-			return first
-		}
-	}
-	b.Fatalf("no %d free ports in a row", n)
-	return 0
-}
-
-func withoutSettings(environment []string) []string {
-	var kept []string
-	for _, v := range environment {
-		if !strings.HasPrefix(v, "MAILHELM_") {
-			kept = append(kept, v)
-		}
-	}
-	return kept
 }
 
 func must(b *testing.B, err error) {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/program"
 )
 
 const (
@@ -24,9 +26,10 @@ const (
 
 // BenchmarkUnfriendlyClients measures the latencies of a caller without and with unfriendly clients.
 func BenchmarkUnfriendlyClients(b *testing.B) {
+	binary := program.Build(b)
 	for _, database := range []string{"sqlite", "postgres"} {
 		b.Run(database, func(b *testing.B) {
-			s := start(b, database)
+			s := start(b, binary, database)
 			polite, slow, greedy := s.create(b, "polite", 0), s.create(b, "slow", 0), s.create(b, "greedy", limitPerMinute)
 			_, warm := closedLoop(b.Context(), capacityConnections, capacityTime/2, polite.work)
 			warm.check(b, "warm-up")
