@@ -114,3 +114,10 @@ func (db *DB) AwaitPosition(lsn string) {
 	defer db.replica.mu.Unlock()
 	db.replica.pending = position{lsn: lsn, at: time.Now()}
 }
+
+// AwaitsPosition reports whether the replica of db is probed for the position.
+func (db *DB) AwaitsPosition(lsn string) bool {
+	db.replica.mu.Lock()
+	defer db.replica.mu.Unlock()
+	return db.replica.pending.lsn == lsn
+}

@@ -42,17 +42,27 @@ func newReplicated(t *testing.T) *replicated {
 // await waits until reads use the replica, or use the primary for the reason.
 func (r *replicated) await(why engine.ReplicaReason) {
 	r.t.Helper()
+	r.waitFor(fmt.Sprintf("a replica that is %q", why), func() bool {
+		short, end := context.WithTimeout(r.t.Context(), time.Millisecond)
+		defer end()
+		_, got := r.db.CheckReplica(short)
+		return got == why
+	})
+}
+
+// waitFor calls reached until it returns true.
+func (r *replicated) waitFor(what string, reached func() bool) {
+	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
 	defer cancel()
-	for {
-		short, end := context.WithTimeout(ctx, time.Millisecond)
-		_, got := r.db.CheckReplica(short)
-		end()
-		if got == why {
-			return
-		}
-		if ctx.Err() != nil {
-			r.t.Fatalf("the replica is %q, want %q", got, why)
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for !reached() {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			_, got := r.db.CheckReplica(ctx)
+			r.t.Fatalf("no %s; it is %q", what, got)
 		}
 	}
 }
@@ -129,9 +139,9 @@ func TestReplica(t *testing.T) {
 	r.await("")
 	r.expect("with the standby again", 23, true)
 
-	// A server that failed had written this, but not sent it.
-	r.db.AwaitPosition("FFFFFFFF/0")
-	r.await(engine.ReplicaLags)
+	const unsent = "FFFFFFFF/0" // of a server that failed before it sent it
+	r.db.AwaitPosition(unsent)
+	r.waitFor("another position", func() bool { return !r.db.AwaitsPosition(unsent) })
 	r.await("")
 
 	r.onStandby("SELECT pg_promote()")
