@@ -121,3 +121,9 @@ func (db *DB) AwaitsPosition(lsn string) bool {
 	defer db.replica.mu.Unlock()
 	return db.replica.pending.lsn == lsn
 }
+
+// LogPosition returns the position of the primary that the replica is to reach.
+func (db *DB) LogPosition(ctx context.Context) (string, error) {
+	p, err := db.replica.currentPosition(ctx)
+	return p.lsn, err
+}

@@ -183,12 +183,26 @@ func (r *replica) pendingPosition(ctx context.Context) (position, error) {
 	return next, nil
 }
 
-// currentPosition returns the end of the write-ahead log of the primary.
+// currentPosition returns a position of the primary that is after all visible commits: the end of
+// what is flushed, or of what is written if commits become visible before they are flushed. What is
+// written is otherwise no good: a record of an open transaction may stay unsent, and after a switch
+// of the file of the log so does the header of its first page, until something else is written.
 func (r *replica) currentPosition(ctx context.Context) (position, error) {
 	p := position{writes: r.writes.Load(), at: time.Now()} //nolint:forbidigo // the lag is real time
-	err := r.primary.QueryRowContext(ctx, "SELECT CAST(pg_current_wal_insert_lsn() AS text)").Scan(&p.lsn)
+	err := r.primary.QueryRowContext(ctx, `
+		SELECT CAST(CASE WHEN current_setting('synchronous_commit') = 'off' AND written - flushed <> header THEN written ELSE flushed END AS text)
+		FROM (SELECT written, flushed, CASE WHEN mod(flushed - '0/0', pg_size_bytes(current_setting('wal_segment_size'))) = 0 THEN `+fileHeader+`
+				WHEN mod(flushed - '0/0', CAST(current_setting('wal_block_size') AS integer)) = 0 THEN `+pageHeader+` ELSE 0 END AS header
+			FROM (SELECT pg_current_wal_insert_lsn() AS written, pg_current_wal_flush_lsn() AS flushed) l) p`).Scan(&p.lsn)
 	return p, err
 }
+
+// The bytes of the headers in the log: of a page, and of the first page of a file. PostgreSQL names
+// them SizeOfXLogShortPHD and SizeOfXLogLongPHD.
+const (
+	pageHeader = "24"
+	fileHeader = "40"
+)
 
 // compare reports whether the replica has replayed the log up to the position. The reason is not
 // "" if the replica cannot be used.

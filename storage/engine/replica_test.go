@@ -82,11 +82,17 @@ func (r *replicated) read() (orgs int, standby bool) {
 	return len(ids), got[0] == "true"
 }
 
+// expect checks the answer and the server of a read. Where the standby is to answer, the primary may
+// answer before it, as the standby of a busy machine takes its time.
 func (r *replicated) expect(what string, orgs int, standby bool) {
 	r.t.Helper()
-	if n, on := r.read(); n != orgs || on != standby {
-		r.t.Errorf("%s: %d organizations, from the standby %t; want %d, %t", what, n, on, orgs, standby)
-	}
+	r.waitFor("answer of the right server "+what, func() bool {
+		n, on := r.read()
+		if n != orgs || on && !standby {
+			r.t.Errorf("%s: %d organizations, from the standby %t; want %d, %t", what, n, on, orgs, standby)
+		}
+		return on == standby
+	})
 }
 
 func insertOrg(ctx context.Context, db *storage.DB) error {
@@ -115,8 +121,10 @@ func TestReplica(t *testing.T) {
 		}
 	}
 	r.otherReads()
-
 	r.expect("before the pause", 21, true)
+
+	r.logPositions()
+
 	r.onStandby("SELECT pg_wal_replay_pause()")
 	must(t, insertOrg(t.Context(), r.other))
 	// The standby lacks the write of the other process. On a busy machine the bound may be over.
@@ -199,6 +207,55 @@ func (r *replicated) otherReads() {
 	if err := where(ctx); err != nil {
 		t.Errorf("after a write of the call: %v", err)
 	}
+}
+
+// logPositions checks that the standby can reach the position of the primary when nothing more is
+// written: after a switch of the file of the log, also without synchronous commits, and beside an
+// open transaction.
+func (r *replicated) logPositions() {
+	r.t.Helper()
+	asynchronous, err := storage.Open(r.t.Context(), storage.Config{
+		URL: r.primary.URL() + "&synchronous_commit=off", ReplicaURL: r.standby.URL(), ReplicaLag: testLag, MaxConns: 4,
+	})
+	must(r.t, err)
+	defer func() { must(r.t, asynchronous.Close()) }()
+	const switchFile = "SELECT pg_switch_wal()"
+	r.expectFlushed(asynchronous, switchFile)
+	r.expectFlushed(r.db, switchFile)
+	// A record of an open transaction is sent when something after it commits.
+	r.expectFlushed(r.db, "SELECT pg_logical_emit_message(TRUE, '', '')")
+}
+
+// expectFlushed checks that the position that db takes of the primary is the end of what is flushed,
+// after a statement of an open transaction that moves the place for the next record.
+func (r *replicated) expectFlushed(db *storage.DB, statement string) {
+	r.t.Helper()
+	r.waitFor("quiet moment", func() bool {
+		tx, err := r.other.Writer().BeginTx(r.t.Context(), nil)
+		must(r.t, err)
+		defer func() { must(r.t, tx.Rollback()) }()
+		_, err = tx.ExecContext(r.t.Context(), statement)
+		must(r.t, err)
+		written, flushed := r.logEnds()
+		got, err := db.LogPosition(r.t.Context())
+		must(r.t, err)
+		if again, alsoFlushed := r.logEnds(); written != again || flushed != alsoFlushed || written == flushed {
+			return false // another process of the server wrote
+		}
+		if got != flushed {
+			r.t.Errorf("after %s the position is %s, of a log that is flushed to %s", statement, got, flushed)
+		}
+		return true
+	})
+}
+
+// logEnds returns where the primary writes the next record of its log, and the end of what is
+// flushed.
+func (r *replicated) logEnds() (written, flushed string) {
+	r.t.Helper()
+	must(r.t, r.other.Writer().QueryRowContext(r.t.Context(),
+		"SELECT CAST(pg_current_wal_insert_lsn() AS text), CAST(pg_current_wal_flush_lsn() AS text)").Scan(&written, &flushed))
+	return written, flushed
 }
 
 // TestReplicaNeedsADatabase checks which replicas Open refuses.
