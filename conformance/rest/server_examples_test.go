@@ -139,7 +139,7 @@ func signIn(t *testing.T, s script.Server, key string) (set, removed *http.Cooki
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program.command[0], program.command[1:]...)
-	cmd.Dir, cmd.Env = home, append(os.Environ(), "MAILHELM_API_KEY="+key, "GOFLAGS=-mod=mod")
+	cmd.Dir, cmd.Env = home, append(os.Environ(), "MAILHELM_API_KEY="+key)
 	run := func() (string, error) { out, err := cmd.CombinedOutput(); return string(out), err }
 	if s.ID == "php" {
 		run = func() (string, error) { return askPHP(ctx, cmd) }
