@@ -316,7 +316,7 @@ func countsOf(ctx context.Context, q Queue, f File, found Found) (Counts, error)
 // conclude returns the state of a file that was read, and its problem.
 func conclude(c Counts, unusable int, problem string) (State, string) {
 	if unusable > 0 {
-		problem = strings.TrimSpace("Some reports were left out: they do not say which day they are about, or it is too long ago. " + problem)
+		problem = strings.TrimSpace("Some reports were left out: they do not say which day they are about, or it is too long ago or in the future. " + problem)
 	}
 	switch {
 	case c != (Counts{}):

@@ -23,6 +23,9 @@ const (
 	keptDays = 731
 	// maxCovered is the number of days that one report may cover.
 	maxCovered = 31
+	// maxAhead is how many days after today the day of a report may be. The clocks of reporters
+	// differ, and a report may begin up to a day in the future.
+	maxAhead = 2
 )
 
 // Batch stores files. It is not safe for concurrent use.
@@ -157,7 +160,9 @@ func (b *Batch) take(ctx context.Context, t Target, r *report.Report, result *Re
 	}
 	now := b.reader.Clock()
 	day := figures.DayOfReport(r.Begin, r.End)
-	if r.Begin.IsZero() || r.Begin.After(now.Add(24*time.Hour)) || day.Before(figures.AddDays(now, 1-keptDays)) {
+	// The purge deletes by day, so a day of the far future would stay for ever.
+	early, late := day.Before(figures.AddDays(now, 1-keptDays)), day.After(figures.AddDays(now, maxAhead))
+	if r.Begin.IsZero() || r.Begin.After(now.Add(24*time.Hour)) || early || late {
 		result.Unusable++
 		return document{}, nil
 	}

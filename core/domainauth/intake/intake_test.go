@@ -81,6 +81,13 @@ func about(domain, reporter, id string, daysAgo int, records ...report.Record) w
 	}, records}
 }
 
+// until returns a report of a period that begins yesterday and ends at a time.
+func until(end time.Time) written {
+	of := about(domain, "receiver.example", "2", 1, record("192.0.2.1", 1, "none", true, true))
+	of.report.End = end
+	return of
+}
+
 func record(ip string, n uint64, disposition string, dkim, spf bool) report.Record {
 	r := report.Record{SourceIP: netip.MustParseAddr(ip), Count: n, Disposition: disposition, DKIM: dkim, SPF: spf, HeaderFrom: domain}
 	if dkim {
@@ -146,6 +153,8 @@ func TestCopiesAndStrangersDoNotCount(t *testing.T) {
 			"a subdomain that is not here": {about("sub.example.com", "receiver.example", "2", 3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Foreign: 1}},
 			"older than two years":         {about(domain, "receiver.example", "2", 731, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Unusable: 1}},
 			"in the future":                {about(domain, "receiver.example", "2", -3, record("192.0.2.1", 1, "none", true, true)), intake.Result{Found: 1, Unusable: 1}},
+			"until the year 9999":          {until(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)), intake.Result{Found: 1, Unusable: 1}},
+			"with a middle in the future":  {until(figures.AddDays(now, 9)), intake.Result{Found: 1, Unusable: 1}},
 		} {
 			if got := w.read(t, tc.of); got != tc.want {
 				t.Errorf("%s: %+v", name, got)
