@@ -8,19 +8,19 @@ import (
 )
 
 // These statements delete rows from the oldest end of an index. Each step of a purge
-// therefore costs the same in a table of any size. They select rows by time alone. If the
-// tables were partitioned by time, dropping partitions could replace these statements.
+// therefore costs the same in a table of any size. They select rows by time alone, so
+// PostgreSQL reads only the oldest partitions of divided tables.
 var (
 	oldMessages = engine.Register("old messages", `
 		SELECT id FROM messages WHERE org_id = $1 AND sent_at < $2 ORDER BY sent_at, id LIMIT $3`)
 	purgeRecipients = engine.Register("purge message recipients", `
-		DELETE FROM message_recipients WHERE org_id = $1
-		AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+		DELETE FROM message_recipients WHERE org_id = $1 AND sent_at < $2
+		AND message_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	purgeMessages = engine.Register("purge messages", `
 		DELETE FROM messages WHERE org_id = $1 AND sent_at < $2
 		AND id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	purgeEvents = engine.Register("purge message events", `
-		DELETE FROM message_events WHERE org_id = $1 AND (occurred_at, id) IN (
+		DELETE FROM message_events WHERE org_id = $1 AND occurred_at < $2 AND (occurred_at, id) IN (
 			SELECT occurred_at, id FROM message_events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $3)`)
 )
 
@@ -44,10 +44,12 @@ func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit 
 		if err != nil {
 			return err
 		}
-		if _, err := s.db.Exec(ctx, purgeRecipients, orgID, parameter); err != nil {
+		// The messages come first: an event that is being recorded for one of them holds its row
+		// and may add recipients, which are then visible to the second statement.
+		if purged, err = s.db.Exec(ctx, purgeMessages, orgID, engine.At(before), parameter); err != nil {
 			return err
 		}
-		purged, err = s.db.Exec(ctx, purgeMessages, orgID, engine.At(before), parameter)
+		_, err = s.db.Exec(ctx, purgeRecipients, orgID, engine.At(before), parameter)
 		return err
 	})
 	if err != nil {
