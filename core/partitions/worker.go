@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -81,8 +82,11 @@ func Worker(cfg Config) jobs.Worker[Args] {
 // It is a day earlier than that of the purges, for reads that began before them.
 func oldest(now time.Time, table string, longest int) time.Time {
 	days := core.MessageDays(longest)
-	if table == "activities" {
+	switch table {
+	case "activities":
 		days = core.ActivityDays(longest)
+	case "domainauth_rows":
+		days = domainauth.RowDays
 	}
 	return now.UTC().AddDate(0, 0, -days-1).Truncate(24 * time.Hour)
 }

@@ -38,7 +38,7 @@ func TestPartitionsFollowTheClock(t *testing.T) {
 		if err := worker.Work(t.Context(), partitions.Args{}); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"activities", "message_events"} {
+		for _, table := range []string{"activities", "message_events", "message_recipients", "domainauth_rows"} {
 			if rest := number(t, db, `SELECT count(*) FROM `+table+`_default`); rest != 0 {
 				t.Errorf("%s: %d rows of %s are in the default partition", now.Format("2006-01"), rest, table)
 			}
@@ -48,7 +48,7 @@ func TestPartitionsFollowTheClock(t *testing.T) {
 		}
 		now = now.AddDate(0, 1, 0)
 	}
-	want := map[string]string{"activities": first.AddDate(0, 13, 0).Format("2006-01"), "message_events": first.AddDate(0, 14, 0).Format("2006-01")}
+	want := map[string]string{"activities": first.AddDate(0, 13, 0).Format("2006-01"), "message_events": first.AddDate(0, 14, 0).Format("2006-01"), "message_recipients": first.AddDate(0, 14, 0).Format("2006-01"), "domainauth_rows": first.AddDate(0, 4, 0).Format("2006-01")}
 	for table, month := range want {
 		if dropped[table] != month {
 			t.Errorf("%s: the first month was dropped in %q, want %s", table, dropped[table], month)
@@ -56,13 +56,16 @@ func TestPartitionsFollowTheClock(t *testing.T) {
 	}
 }
 
-// record stores an activity and an event of a message.
+// record stores a row of each table.
 func record(t *testing.T, db *storage.DB, at time.Time) {
 	t.Helper()
 	for _, text := range []string{
 		`INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at) VALUES ('long', $1, 'id', '', '', '', '', $1)`,
 		`INSERT INTO message_events (org_id, occurred_at, id, message_id, type, recipient, recipient_key, channel, identity, template, test, recorded_at)
 			VALUES ('long', $1, 'id', '', '', '', '', '', '', '', FALSE, $1)`,
+		`INSERT INTO message_recipients (org_id, recipient, sent_at, message_id) VALUES ('long', '', $1, '')`,
+		`INSERT INTO domainauth_rows (org_id, domain_id, day, report, n, source, ip, messages, disposition, dkim, spf, relayed, header_from, envelope_from, details)
+			VALUES ('long', '', $1 / 86400000000, '', 1, '', '', 1, '', FALSE, FALSE, FALSE, '', '', '')`,
 	} {
 		if _, err := db.Writer().ExecContext(t.Context(), text, at.UnixMicro()); err != nil {
 			t.Fatal(err)

@@ -60,13 +60,16 @@ var (
 			test = messages.test OR excluded.test
 		RETURNING id, sent_at, channel, identity, template, status`)
 	// misdatedRecipients selects messages for whose recipients a wrong time of sending is
-	// stored. It uses the index of recipients by message. The LATERAL subquery forces
-	// PostgreSQL to use it; without statistics PostgreSQL would read the whole table.
+	// stored. That is always a later one, because events make the time of sending earlier and
+	// never later. So PostgreSQL reads only the partitions from the time of sending on. The
+	// statement uses the index of recipients by message. The LATERAL subquery forces PostgreSQL
+	// to use it; without statistics PostgreSQL would read the whole table.
 	misdatedRecipients = engine.Register("misdated message recipients", `
 		SELECT DISTINCT r.message_id FROM `+engine.ParameterRows(`$1`)+`
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_recipients /*pg AS of_message
-			WHERE of_message.org_id = $2 AND of_message.message_id = CAST(v ->> 'message' AS bytetext) LIMIT 1000000000)*/ AS r
-		WHERE r.org_id = $2 AND r.message_id = v ->> 'message' AND r.sent_at <> CAST(v ->> 'sent' AS bigint)`)
+			WHERE of_message.org_id = $2 AND of_message.message_id = CAST(v ->> 'message' AS bytetext)
+			AND of_message.sent_at > CAST(v ->> 'sent' AS bigint) LIMIT 1000000000)*/ AS r
+		WHERE r.org_id = $2 AND r.message_id = v ->> 'message' AND r.sent_at > CAST(v ->> 'sent' AS bigint)`)
 	moveRecipients = engine.Register("move message recipients", `
 		UPDATE message_recipients SET sent_at = `+sentOfMessage+`
 		WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j) AND sent_at <> `+sentOfMessage)

@@ -76,7 +76,7 @@ func (k Keeper) makeMonth(ctx context.Context, t Table, m month) error {
 		if err := all(ctx, tx,
 			"CREATE TABLE "+t.of(m)+" (LIKE "+t.Name+" INCLUDING ALL)",
 			moveRows(t.rest(), t.of(m), t.within(m)),
-			"ALTER TABLE "+t.Name+" ATTACH PARTITION "+t.of(m)+" "+values(m)); err != nil {
+			"ALTER TABLE "+t.Name+" ATTACH PARTITION "+t.of(m)+" "+t.values(m)); err != nil {
 			return err
 		}
 		return nameIndexes(ctx, tx, t, t.of(m))

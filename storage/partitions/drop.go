@@ -44,7 +44,7 @@ func (k Keeper) Drop(ctx context.Context, table string, before time.Time) ([]str
 	for _, m := range s.loose {
 		if m.next().After(before) {
 			// An organization has got a longer retention since the month was detached.
-			if err := k.run(ctx, "ALTER TABLE "+t.Name+" ATTACH PARTITION "+t.of(m)+" "+values(m)); err != nil {
+			if err := k.run(ctx, "ALTER TABLE "+t.Name+" ATTACH PARTITION "+t.of(m)+" "+t.values(m)); err != nil {
 				return dropped, err
 			}
 			continue

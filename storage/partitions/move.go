@@ -10,7 +10,7 @@ import (
 
 // moveAhead is how far the constraint of a move is ahead. Until the move has ended, rows from
 // after it are refused, and such rows come only from a wrong clock: activities are never after
-// their receipt, and events of messages at most a day.
+// their receipt, messages and their events at most a day, and days of reports at most two.
 const moveAhead = 28 * 24 * time.Hour
 
 // renewBefore is how near the constraint of an unfinished move may come before it is replaced by
@@ -50,7 +50,7 @@ func (k Keeper) step(ctx context.Context, t Table, now time.Time) (bool, error) 
 	case s.moving == none:
 		until := monthOf(now.Add(moveAhead)).next()
 		log.InfoContext(ctx, "table is being divided: a constraint is added", "until", until.Time)
-		return false, k.run(ctx, "ALTER TABLE "+t.Name+" ADD CONSTRAINT "+t.before(until)+" CHECK ("+t.Column+" < "+until.bound()+") NOT VALID")
+		return false, k.run(ctx, "ALTER TABLE "+t.Name+" ADD CONSTRAINT "+t.before(until)+" CHECK ("+t.Column+" < "+t.bound(until)+") NOT VALID")
 	case !s.validated && s.moving.Before(now.Add(renewBefore)):
 		return false, k.run(ctx, "ALTER TABLE "+t.Name+" DROP CONSTRAINT "+t.before(s.moving))
 	case !s.validated:
@@ -83,7 +83,7 @@ func (k Keeper) park(ctx context.Context, t Table, until month) error {
 	return do(ctx, k.from, true, func(tx transaction) error {
 		return all(ctx, tx,
 			"CREATE TABLE IF NOT EXISTS "+t.parked()+" (LIKE "+t.Name+" INCLUDING ALL EXCLUDING CONSTRAINTS)",
-			moveRows(t.Name, t.parked(), t.Column+" >= "+until.bound()))
+			moveRows(t.Name, t.parked(), t.Column+" >= "+t.bound(until)))
 	})
 }
 
@@ -128,15 +128,15 @@ func divide(ctx context.Context, tx transaction, t Table, s shape, until month) 
 	for _, grant := range grants {
 		statements = append(statements, grant[0])
 	}
-	statements = append(statements, "ALTER TABLE "+t.Name+" ATTACH PARTITION "+first+" FOR VALUES FROM (MINVALUE) TO ("+until.bound()+")")
+	statements = append(statements, "ALTER TABLE "+t.Name+" ATTACH PARTITION "+first+" FOR VALUES FROM (MINVALUE) TO ("+t.bound(until)+")")
 	if s.moving == until {
 		statements = append(statements, "ALTER TABLE "+first+" DROP CONSTRAINT "+t.before(until))
 	}
 	statements = append(statements,
-		"CREATE TABLE "+t.of(until)+" PARTITION OF "+t.Name+" "+values(until),
+		"CREATE TABLE "+t.of(until)+" PARTITION OF "+t.Name+" "+t.values(until),
 		"CREATE TABLE "+t.rest()+" PARTITION OF "+t.Name+" DEFAULT")
 	if s.parked {
-		statements = append(statements, "INSERT INTO "+t.Name+" SELECT * FROM "+t.parked(), "DROP TABLE "+t.parked())
+		statements = append(statements, "INSERT INTO "+t.Name+" "+t.back(), "DROP TABLE "+t.parked())
 	}
 	if err := all(ctx, tx, statements...); err != nil {
 		return fmt.Errorf("the table stays as it is: %w", err)

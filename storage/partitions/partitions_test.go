@@ -3,10 +3,9 @@ package partitions_test
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"math"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/partitions"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -297,44 +295,36 @@ func TestDropKeepsWhatWasReceivedLater(t *testing.T) {
 	}
 }
 
-// TestReadsOfAWindowReadItsPartitions checks that statements with a window of time read only the
-// partitions of that window.
-func TestReadsOfAWindowReadItsPartitions(t *testing.T) {
+// TestDaysOfTheFarFutureMakeNoMonths moves a table whose days come from reports of strangers. Rows
+// with days of the far future are in the default partition after it, as are new ones, and only the
+// next months have partitions. A month has the days from its first to its last.
+func TestDaysOfTheFarFutureMakeNoMonths(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	for _, table := range []string{"activities", "message_events"} {
-		f.undivide(table)
-		_, err := f.keeper.Move(t.Context(), table, now)
-		f.must(err)
-		_, err = f.keeper.MakeAhead(t.Context(), table, now.AddDate(0, 4, 0))
-		f.must(err)
+	f.undivide("domainauth_rows")
+	add := func(report string, day int64) {
+		f.exec(fmt.Sprintf(`INSERT INTO domainauth_rows (org_id, domain_id, day, report, n, source, ip, messages, disposition, dkim, spf, relayed, header_from, envelope_from, details)
+			VALUES ('org', 'd', %d, '%s', 1, '', '', 1, '', FALSE, FALSE, FALSE, '', '', '')`, day, report))
 	}
-	june, august := fmt.Sprint(time.Date(2031, 6, 3, 0, 0, 0, 0, time.UTC).UnixMicro()), fmt.Sprint(time.Date(2031, 8, 3, 0, 0, 0, 0, time.UTC).UnixMicro())
-	relation := regexp.MustCompile(`"Relation Name": "((?:activities|message_events)[^"]*)"`)
-	for name, test := range map[string]struct {
-		arguments []string
-		want      string
-	}{
-		"recent bounces":             {[]string{"'org'", june, august, "10"}, "message_events_203106 message_events_203107 message_events_203108"},
-		"daily counts of activities": {[]string{"'org'", august, "0", "10"}, "activities_203108 activities_203109 activities_default"},
-		"activities by time":         {[]string{"'org'", august, august, "'z'", "0", "10"}, "activities_203108 activities_203109 activities_default"},
-	} {
-		all := engine.Statements()
-		at := slices.IndexFunc(all, func(s *engine.Statement) bool { return s.Name() == name })
-		text := f.db.Dialect().Text(all[at].Text())
-		for i, argument := range test.arguments {
-			text = strings.ReplaceAll(text, "$"+strconv.Itoa(i+1), argument)
-		}
-		var plan string
-		f.must(f.db.Reader().QueryRowContext(t.Context(), "EXPLAIN (FORMAT JSON) "+text).Scan(&plan))
-		var read []string
-		for _, match := range relation.FindAllStringSubmatch(plan, -1) {
-			read = append(read, match[1])
-		}
-		slices.Sort(read)
-		if got := strings.Join(slices.Compact(read), " "); got != test.want {
-			t.Errorf("%s reads %s", name, got)
-		}
+	day := func(at time.Time) int64 { return at.Unix() / 86400 }
+	may := time.Date(2031, 5, 1, 0, 0, 0, 0, time.UTC)
+	add("stored", day(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)))
+	add("largest", math.MaxInt64)
+	add("now", day(now))
+	done, err := f.keeper.Move(t.Context(), "domainauth_rows", now)
+	if f.must(err); !done {
+		t.Fatal("the table is not divided")
+	}
+	add("new", day(now.AddDate(200, 0, 0)))
+	add("last", day(may)-1)
+	add("first", day(may))
+	made, err := f.keeper.MakeAhead(t.Context(), "domainauth_rows", now.AddDate(0, 1, 0))
+	if f.must(err); !slices.Equal(made, []string{"domainauth_rows_203106"}) {
+		t.Errorf("made %v", made)
+	}
+	if got := f.text("SELECT CAST(CAST(tableoid AS regclass) AS text) || ':' || report FROM domainauth_rows"); got !=
+		"domainauth_rows_203105:first domainauth_rows_before_203105:last domainauth_rows_before_203105:now domainauth_rows_default:largest domainauth_rows_default:new domainauth_rows_default:stored" {
+		t.Errorf("rows are in %s", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package partitions
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -8,20 +9,32 @@ import (
 // Table is a table that is divided by time.
 type Table struct {
 	Name string
-	// Column has the time in microseconds. It is in the primary key.
+	// Column has the time as a number of units since 1970. It is in the primary key.
 	Column string
-	// Received is the column with the time by which the retention counts, or "" if that is
-	// Column. It is never before Column.
+	// Unit is the unit of Column.
+	Unit time.Duration
+	// Received is the column with the time in microseconds by which the retention counts, or "" if
+	// that is Column. It is never before Column.
 	Received string
+	// Back selects the parked rows that come back at the end of a move, if that is not simply all
+	// of them. See [Table.parked].
+	Back string
 }
 
 // Tables returns the tables that are divided.
 func Tables() []Table {
 	return []Table{
-		{Name: "activities", Column: "occurred_at", Received: "received_at"},
-		{Name: "message_events", Column: "occurred_at"},
+		{Name: "activities", Column: "occurred_at", Unit: time.Microsecond, Received: "received_at"},
+		{Name: "message_events", Column: "occurred_at", Unit: time.Microsecond},
+		{Name: "message_recipients", Column: "sent_at", Unit: time.Microsecond, Back: recipientsBack},
+		{Name: "domainauth_rows", Column: "day", Unit: 24 * time.Hour},
 	}
 }
+
+// recipientsBack gives parked recipients the time of their message, which an event may have made
+// earlier, and leaves out those that the event has stored again.
+const recipientsBack = `SELECT r.org_id, r.recipient, m.sent_at, r.message_id FROM message_recipients_parked AS r
+	JOIN messages AS m ON m.org_id = r.org_id AND m.id = r.message_id ON CONFLICT DO NOTHING`
 
 // Layout identifies the partitions that [Keeper.Setup] makes. Databases with another layout are
 // different, although they have the same migrations.
@@ -42,9 +55,6 @@ func (m month) next() month { return month{m.AddDate(0, 1, 0)} }
 
 func (m month) name() string { return m.Format(monthFormat) }
 
-// bound returns the SQL literal of the beginning of the month.
-func (m month) bound() string { return fmt.Sprint(m.UnixMicro()) }
-
 // parseMonth returns the month of a name, or false.
 func parseMonth(text string) (month, bool) {
 	t, err := time.Parse(monthFormat, text)
@@ -64,12 +74,18 @@ func (t Table) rest() string { return t.Name + "_default" }
 // parked returns the name of the table that has rows of the far future while the table is moved.
 func (t Table) parked() string { return t.Name + "_parked" }
 
+// bound returns the SQL literal of the beginning of a month.
+func (t Table) bound(m month) string { return fmt.Sprint(m.UnixMicro() / t.Unit.Microseconds()) }
+
+// back returns the SELECT clause for the parked rows that come back.
+func (t Table) back() string { return cmp.Or(t.Back, "SELECT * FROM "+t.parked()) }
+
 // within returns an SQL condition for the rows of a month.
 func (t Table) within(m month) string {
-	return t.Column + " >= " + m.bound() + " AND " + t.Column + " < " + m.next().bound()
+	return t.Column + " >= " + t.bound(m) + " AND " + t.Column + " < " + t.bound(m.next())
 }
 
 // values returns the clause of the partition of a month.
-func values(m month) string {
-	return "FOR VALUES FROM (" + m.bound() + ") TO (" + m.next().bound() + ")"
+func (t Table) values(m month) string {
+	return "FOR VALUES FROM (" + t.bound(m) + ") TO (" + t.bound(m.next()) + ")"
 }
