@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -151,6 +152,9 @@ func (db *DB) each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	db.replicaEnded(ctx, ready.pool, nil)
 	if s.writes && ready.pool != nil {
 		db.wrote(ctx)
+		if err := db.unsure(ctx); err != nil {
+			return called, s.wrap(db.cause(ctx, err))
+		}
 	}
 	return called, nil
 }
@@ -274,6 +278,7 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 		}
 		if ready.pool != nil { // outside of a transaction
 			db.wrote(ctx)
+			err = cmp.Or(err, db.unsure(ctx))
 		}
 		if err != nil {
 			return s.wrap(db.cause(ctx, err))

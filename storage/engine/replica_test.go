@@ -143,9 +143,10 @@ func TestReplica(t *testing.T) {
 	r.expect("just after the standby stopped", 23, false)
 	r.await(engine.ReplicaUnreachable)
 	r.expect("without the standby", 23, false)
+	r.commitAlone()
 	r.standby.Start(t)
 	r.await("")
-	r.expect("with the standby again", 23, true)
+	r.expect("with the standby again", 25, true)
 
 	const unsent = "FFFFFFFF/0" // of a server that failed before it sent it
 	r.db.AwaitPosition(unsent)
@@ -154,7 +155,7 @@ func TestReplica(t *testing.T) {
 
 	r.onStandby("SELECT pg_promote()")
 	r.await(engine.ReplicaPromoted)
-	r.expect("after a promotion", 23, false)
+	r.expect("after a promotion", 25, false)
 	r.primary.Kill(t)
 	r.primary.Follow(t, r.standby)
 	r.await("")
@@ -162,7 +163,7 @@ func TestReplica(t *testing.T) {
 		db.DropIdle() // those to the primary that was killed, whose end Close would report
 	}
 	must(t, insertOrg(t.Context(), r.db))
-	r.expect("after the servers changed their roles", 24, true)
+	r.expect("after the servers changed their roles", 26, true)
 
 	s, _ := r.db.ReplicaStats()
 	for _, why := range []engine.ReplicaReason{engine.ReplicaLags, engine.ReplicaUnreachable, engine.ReplicaPromoted, engine.ReplicaOwnWrites} {
@@ -207,6 +208,42 @@ func (r *replicated) otherReads() {
 	if err := where(ctx); err != nil {
 		t.Errorf("after a write of the call: %v", err)
 	}
+}
+
+// commitAlone checks that a write is no success if its time ends while its commit waits for a
+// synchronous standby that is away. The primary has the write nevertheless.
+func (r *replicated) commitAlone() {
+	r.t.Helper()
+	settings := func(statements ...string) {
+		for _, statement := range statements {
+			_, err := r.other.Writer().ExecContext(r.t.Context(), statement)
+			must(r.t, err)
+		}
+	}
+	settings("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+	r.waitFor("synchronous standby", func() bool {
+		var names string
+		must(r.t, r.db.Writer().QueryRowContext(r.t.Context(), "SHOW synchronous_standby_names").Scan(&names))
+		return names == "*"
+	})
+	for _, within := range []func(context.Context, func(context.Context) error) error{
+		func(ctx context.Context, write func(context.Context) error) error { return write(ctx) },
+		func(ctx context.Context, write func(context.Context) error) error { return r.db.InTx(ctx, write) },
+	} {
+		ctx, cancel := context.WithTimeout(r.t.Context(), 100*time.Millisecond)
+		defer cancel()
+		id := core.NewID()
+		err := within(ctx, func(ctx context.Context) error {
+			return r.db.Orgs().InsertOrg(ctx, core.Org{ID: id, Name: "Alone", Slug: id, Tier: "free"})
+		})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			r.t.Errorf("a commit that no standby has: %v", err)
+		}
+		if _, err := r.db.Orgs().Org(r.t.Context(), id); err != nil {
+			r.t.Errorf("the commit was not interrupted: %v", err)
+		}
+	}
+	settings("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
 }
 
 // logPositions checks that the standby can reach the position of the primary when nothing more is

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -92,10 +93,20 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	}
 	err = tx.Commit()
 	db.wrote(ctx)
-	if err != nil {
+	if err = cmp.Or(err, db.unsure(ctx)); err != nil {
 		return fmt.Errorf("storage: commit: %w", db.cause(ctx, err))
 	}
 	return nil
+}
+
+// unsure returns an error if the context of a commit that succeeded has ended. The driver then
+// cancels it on PostgreSQL, which ends the wait for a synchronous standby and reports success. The
+// write would be lost if the standby were promoted.
+func (db *DB) unsure(ctx context.Context) error {
+	if db.dialect == SQLite {
+		return nil
+	}
+	return ctx.Err()
 }
 
 // prepareNoted prepares statements that the transaction ran and that had been used before.
