@@ -193,6 +193,19 @@ func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	return append(b.text, '}'), ""
 }
 
+// identity returns the address and the external id of a valid record, as row writes them.
+func (r *Reader) identity(cells []string) (address, id string) {
+	for i, c := range r.columns {
+		switch c.field {
+		case email:
+			address = strings.TrimSpace(unescapeFormula(cells[i]))
+		case externalID:
+			id = unescapeFormula(cells[i])
+		}
+	}
+	return address, id
+}
+
 // rowBuilder builds the text of a JSON object, member by member. text lacks the closing
 // brace.
 type rowBuilder struct{ text []byte }

@@ -60,6 +60,8 @@ type Row struct {
 	// Fault then is the reason.
 	JSON  json.RawMessage
 	Fault string
+	// Email and ExternalID are those of JSON, "" if it has none.
+	Email, ExternalID string
 	// End is the number of bytes of the file up to the end of the record. Size is the number
 	// of bytes from the end of the record before, or of the header, to End.
 	End, Size int64
@@ -225,6 +227,9 @@ func (r *Reader) Next() (Row, error) {
 	}
 	r.line = r.lineAfter(cells)
 	row.JSON, row.Fault = r.row(cells)
+	if row.Fault == "" {
+		row.Email, row.ExternalID = r.identity(cells)
+	}
 	return row, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/contactfile"
@@ -60,6 +59,9 @@ type Config struct {
 	Upload string
 	// List is the id of a static list that the imported contacts join, "" for none.
 	List string
+	// AtOnce is the maximum number of parts that are stored at the same time, 0 for one. Parts
+	// that change the same contact are stored in the order of the file.
+	AtOnce int
 	// OnlyStarted ends the import with errStopped before the first part that no earlier run
 	// has begun to store.
 	OnlyStarted bool
@@ -79,16 +81,18 @@ var errStopped = errors.New("the import is stopped")
 type run struct {
 	cfg Config
 	contactupload.Summary
+	// storing has the parts that are being stored, in the order of the file.
+	storing []*part
 	// parts is the number of parts that the import has reached so far, including the
 	// current one. The id of a part is a hash of the organization, this number and the
 	// part's rows.
 	parts int
 }
 
-// Run imports the rows of a file in order, divided into parts. While one part is being
-// stored, Run already reads the next. If reading or storing fails, it returns the summary
-// so far with the error. It may be repeated: unless cfg.Again is true, it skips parts that
-// an earlier run imported.
+// Run imports the rows of a file, divided into parts, with the result that storing one after the
+// other has. While parts are being stored, Run already reads the next. If reading or storing
+// fails, it returns the error and the summary of the parts before that. It may be repeated:
+// unless cfg.Again is true, it skips parts that an earlier run imported.
 func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (contactupload.Summary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,14 +102,21 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (contactuplo
 		defer close(parts)
 		ended <- divideRows(ctx, rows, parts)
 	}()
-	for part := range parts {
-		if err := r.do(ctx, part); err != nil {
-			cancel(err)
-			for range parts { // until the reader notices
-				continue
-			}
-			return r.Summary, err
+	stop := func(err error) (contactupload.Summary, error) {
+		cancel(err)
+		r.abandon()
+		for range parts { // until the reader notices
+			continue
 		}
+		return r.Summary, err
+	}
+	for rows := range parts {
+		if err := r.begin(ctx, rows); err != nil {
+			return stop(err)
+		}
+	}
+	if err := r.endAll(ctx); err != nil {
+		return stop(err)
 	}
 	return r.Summary, <-ended
 }
@@ -167,39 +178,6 @@ func (e *readError) Error() string { return e.err.Error() }
 
 func (e *readError) Unwrap() error { return e.err }
 
-// do imports one part of the file: it stores the valid rows and rejects the others. It
-// fails if the part cannot be stored or if cfg.Rejected fails.
-func (r *run) do(ctx context.Context, part []contactfile.Row) error {
-	r.parts++
-	var rows []json.RawMessage
-	var places []int
-	for i, row := range part {
-		if row.Fault == "" {
-			rows, places = append(rows, row.JSON), append(places, i)
-		}
-	}
-	outcomes := make([]contactupload.Outcome, len(part))
-	for i, row := range part {
-		outcomes[i] = contactupload.Outcome{Status: contactupload.RowRejected, Reason: row.Fault}
-	}
-	if len(rows) > 0 {
-		items, err := r.outcomes(ctx, rows)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			outcomes[places[item.Index]] = r.count(item, part[places[item.Index]].Line)
-		}
-	}
-	if err := r.withholdErased(ctx, part, outcomes); err != nil {
-		return err
-	}
-	if err := r.report(part, outcomes); err != nil || r.cfg.Stored == nil {
-		return err
-	}
-	return r.cfg.Stored(ctx, r.Summary)
-}
-
 // count adds the outcome of one row to the summary and returns it. line is the number of the
 // row's first line in the file.
 func (r *run) count(item bulk.Item, line int) contactupload.Outcome {
@@ -244,34 +222,6 @@ func (r *run) report(part []contactfile.Row, outcomes []contactupload.Outcome) e
 		r.cfg.Progress(r.Summary)
 	}
 	return nil
-}
-
-// outcomes stores valid rows and returns an outcome for each of them. With cfg.DryRun it
-// only checks the rows. If an earlier run imported this part of the file, it returns the
-// outcomes of that run, unless cfg.Again is true.
-func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item, error) {
-	if r.cfg.DryRun {
-		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)
-	}
-	id := core.NewID()
-	if !r.cfg.Again {
-		id = idOf(r.cfg.OrgID, r.cfg.Upload, r.parts, rows)
-		if err := r.checkStarted(ctx, id); err != nil {
-			return nil, err
-		}
-		done, err := r.cfg.People.IsImported(ctx, r.cfg.OrgID, id)
-		if err != nil {
-			return nil, err
-		}
-		if done {
-			r.DoneBefore += len(rows)
-		}
-	}
-	items, err := r.cfg.People.Import(ctx, r.cfg.OrgID, r.cfg.By, id, rows)
-	if err != nil || r.cfg.List == "" {
-		return items, err
-	}
-	return items, r.join(ctx, items)
 }
 
 // checkStarted fails with errStopped if cfg.OnlyStarted is true and no run has begun to store
