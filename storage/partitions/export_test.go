@@ -3,6 +3,8 @@ package partitions
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 )
 
 // ErrInjected is the error of a [Failing] Keeper.
@@ -61,4 +63,32 @@ func (f *failingTransaction) exec(ctx context.Context, text string) error {
 
 func (f *failingTransaction) commit() error {
 	return f.around("commit after "+f.last, f.transaction.commit)
+}
+
+// Announced returns a Keeper that prints a line before each statement and each commit.
+func (k Keeper) Announced(to io.Writer) Keeper { return Keeper{k.db, announced{k.from, to}, MostMoved} }
+
+type announced struct {
+	opener
+	to io.Writer
+}
+
+func (a announced) open(ctx context.Context) (transaction, error) {
+	tx, err := a.opener.open(ctx)
+	return announcedTransaction{tx, a.to}, err
+}
+
+type announcedTransaction struct {
+	transaction
+	to io.Writer
+}
+
+func (a announcedTransaction) exec(ctx context.Context, text string) error {
+	_, _ = fmt.Fprintln(a.to, "statement") // fails if the test has ended
+	return a.transaction.exec(ctx, text)
+}
+
+func (a announcedTransaction) commit() error {
+	_, _ = fmt.Fprintln(a.to, "commit")
+	return a.transaction.commit()
 }
