@@ -271,6 +271,16 @@ func audienceCalls(o ownedObjects, org string) map[string]storeCall {
 			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
 			return append(leftLists, joinedLists...), err
 		},
+		"ChangeMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
+			leftLists, _, err := db.ListMembers().ChangeMembership(t.Context(), org, o.contact.ID, nil, []string{o.list.ID}, later(1))
+			return leftLists, err
+		},
+		"ChangeMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
+			own := newContact("joins@x")
+			must(t, db.Contacts().InsertContact(t.Context(), org, own))
+			_, joinedLists, err := db.ListMembers().ChangeMembership(t.Context(), org, own.ID, []string{o.list.ID}, nil, later(1))
+			return joinedLists, err
+		},
 		"Lists": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Lists().Lists(t.Context(), org, lists.Filter{Limit: 10})
 		},

@@ -91,8 +91,17 @@ func TestMembership(t *testing.T) {
 			}
 		}
 
-		_, _, err := db.ListMembers().ReplaceMembership(ctx, org, member.ID, []string{a.ID}, start)
-		must(t, err)
+		for _, change := range []struct{ joins, leaves, left, joined []string }{
+			{joins: []string{b.ID}, joined: []string{b.ID}},
+			{joins: []string{a.ID, b.ID, core.NewID()}, leaves: []string{c.ID}, joined: []string{a.ID}},
+			{leaves: []string{b.ID, core.NewID()}, left: []string{b.ID}},
+		} {
+			leftLists, joinedLists, err := db.ListMembers().ChangeMembership(ctx, org, member.ID, change.joins, change.leaves, start)
+			must(t, err)
+			if diff := cmp.Diff([][]string{change.left, change.joined}, [][]string{leftLists, joinedLists}); diff != "" {
+				t.Errorf("ChangeMembership(%+v), left and joined (-want +got):\n%s", change, diff)
+			}
+		}
 		got, err := db.Lists().Lists(ctx, org, lists.Filter{Query: "list a", Limit: 1})
 		must(t, err)
 		a.MemberCount = 1

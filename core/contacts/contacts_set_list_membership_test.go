@@ -119,3 +119,44 @@ func TestMembershipRaces(t *testing.T) {
 		}
 	})
 }
+
+// TestAListJoinedMeanwhileStays changes the lists of a contact while another call, which has added a
+// list, has not committed yet. The change waits for it, and must not undo it.
+func TestAListJoinedMeanwhileStays(t *testing.T) {
+	t.Parallel()
+	b := setupOn(t, storagetest.Postgres(t)) // SQLite has one writer at a time
+	made := b.Want(t, "contacts_create", `{"email":"ada@example.com"}`)
+	id := made["id"].(string)
+	beta, err := b.DB.Lists().ListsByRef(t.Context(), b.Org.ID, []string{"beta"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := make(chan *core.Error, 1)
+	err = b.DB.InTx(t.Context(), func(ctx context.Context) error {
+		if _, err := b.DB.Contacts().ContactByID(ctx, b.Org.ID, id); err != nil { // locks it
+			return err
+		}
+		if _, _, err := b.DB.ListMembers().ReplaceMembership(ctx, b.Org.ID, id, []string{beta[0].ID}, b.Clock()); err != nil {
+			return err
+		}
+		go func() {
+			_, err := b.Run(t.Context(), "contacts_set_list_membership", `{"contact":"ada@example.com","add":["customers"]}`)
+			second <- err
+		}()
+		for waiting := 0; waiting == 0; {
+			if err := b.DB.Reader().QueryRowContext(t.Context(), `SELECT count(*) FROM pg_locks WHERE NOT granted`).Scan(&waiting); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; err != nil {
+		t.Fatal(err)
+	}
+	if got := contactstest.ListKeys(b.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`)); !cmp.Equal(got, []string{"beta", "customers"}) {
+		t.Errorf("on %v", got)
+	}
+}

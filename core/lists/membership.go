@@ -103,13 +103,16 @@ func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, curren
 	if change == nil {
 		return current, nil
 	}
-	ids := make([]string, len(current))
-	for i, r := range current {
-		ids[i] = r.ID
-	}
 	// Use the present time and not the start of the call, because the call may have waited
-	// for a lock. The membership log is read in the order of these times.
-	if _, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, change.Apply(ids), l.Clock()); err != nil {
+	// for a lock. The membership log is read in the order of these times. For the same reason,
+	// current may lack lists that another call has added, which only an exact change removes.
+	var err error
+	if now := l.Clock(); change.Exactly {
+		_, _, err = l.Members.ReplaceMembership(ctx, orgID, contactID, change.Join, now)
+	} else {
+		_, _, err = l.Members.ChangeMembership(ctx, orgID, contactID, change.Join, change.Leave, now)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return l.Members.ContactLists(ctx, orgID, contactID)

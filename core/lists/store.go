@@ -44,6 +44,9 @@ type MemberStore interface {
 	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of the
 	// lists that the contact left and joined, and writes each of them to the membership log.
 	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (leftLists, joinedLists []string, err error)
+	// ChangeMembership removes the contact from the lists in leaves and adds it to those in joins.
+	// It skips lists that do not exist. Its results are those of ReplaceMembership.
+	ChangeMembership(ctx context.Context, orgID, contactID string, joins, leaves []string, at time.Time) (leftLists, joinedLists []string, err error)
 	// ListMembers returns one page of the members of a list, most recently added first.
 	ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]Member, error)
 	// SearchListMembers returns one page of the members whose address contains the text

@@ -32,6 +32,11 @@ var (
 		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING list_id`)
+	// leaveNamedLists deletes the contact's memberships of the lists in $3.
+	leaveNamedLists = engine.Register("leave named lists", `
+		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
+		AND list_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
+		RETURNING list_id`)
 	// joinLists adds the contact to lists. It skips a list that does not exist in the
 	// organization, and adds nothing if the contact does not exist. If a list is being
 	// deleted concurrently, it waits and then skips that list. An insert without the joins
@@ -68,16 +73,40 @@ func (s MemberStore) ListsSince(ctx context.Context, orgID, contactID string) (m
 // lists that the contact left, and the ids of those that it joined. If the contact stays on
 // a list, the time at which it joined does not change.
 func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
-	parameter, err := engine.JSONParameter(listIDs)
-	if err != nil {
-		return nil, nil, err
-	}
-	var leftLists, joinedLists []string
-	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		if leftLists, err = engine.Values[string](ctx, s.db, leaveLists, orgID, contactID, parameter); err != nil {
-			return err
+	return s.changeMembership(ctx, orgID, contactID, func(ctx context.Context) ([]string, []string, error) {
+		leftLists, err := s.leave(ctx, leaveLists, orgID, contactID, listIDs)
+		if err != nil {
+			return nil, nil, err
 		}
-		if joinedLists, err = engine.Values[string](ctx, s.db, joinLists, engine.At(at), contactID, orgID, parameter); err != nil {
+		joinedLists, err := s.join(ctx, orgID, contactID, listIDs, at)
+		return leftLists, joinedLists, err
+	}, at)
+}
+
+// ChangeMembership removes the contact from the lists in leaves and adds it to those in joins. Its
+// other lists stay, also those that a concurrent call has added.
+func (s MemberStore) ChangeMembership(ctx context.Context, orgID, contactID string, joins, leaves []string, at time.Time) ([]string, []string, error) {
+	return s.changeMembership(ctx, orgID, contactID, func(ctx context.Context) ([]string, []string, error) {
+		var leftLists []string
+		if len(leaves) > 0 {
+			var err error
+			if leftLists, err = s.leave(ctx, leaveNamedLists, orgID, contactID, leaves); err != nil {
+				return nil, nil, err
+			}
+		}
+		joinedLists, err := s.join(ctx, orgID, contactID, joins, at)
+		return leftLists, joinedLists, err
+	}, at)
+}
+
+// changeMembership runs change in a transaction and writes its result, the lists that the contact
+// left and joined, to the membership log.
+func (s MemberStore) changeMembership(
+	ctx context.Context, orgID, contactID string, change func(context.Context) (leftLists, joinedLists []string, err error), at time.Time,
+) (leftLists, joinedLists []string, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		var err error
+		if leftLists, joinedLists, err = change(ctx); err != nil {
 			return err
 		}
 		slices.Sort(leftLists)
@@ -88,6 +117,27 @@ func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID str
 		return nil, nil, err
 	}
 	return leftLists, joinedLists, nil
+}
+
+// leave runs a statement that removes the contact from lists, and returns the ids of these lists.
+func (s MemberStore) leave(ctx context.Context, statement *engine.Statement, orgID, contactID string, listIDs []string) ([]string, error) {
+	parameter, err := engine.JSONParameter(listIDs)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Values[string](ctx, s.db, statement, orgID, contactID, parameter)
+}
+
+// join adds the contact to lists and returns the ids of those that it was not on.
+func (s MemberStore) join(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, error) {
+	if len(listIDs) == 0 {
+		return nil, nil
+	}
+	parameter, err := engine.JSONParameter(listIDs)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Values[string](ctx, s.db, joinLists, engine.At(at), contactID, orgID, parameter)
 }
 
 // logLists writes to the membership log which lists a contact left and joined.

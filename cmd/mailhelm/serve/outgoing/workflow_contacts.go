@@ -3,7 +3,6 @@ package outgoing
 import (
 	"context"
 	"maps"
-	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contacts"
@@ -43,23 +42,16 @@ func (w WorkflowContacts) SetAttributes(ctx context.Context, orgID, contactID st
 
 // AddToLists adds a contact to lists.
 func (w WorkflowContacts) AddToLists(ctx context.Context, orgID, contactID string, listIDs []string) error {
-	current, err := w.Members.ContactLists(ctx, orgID, contactID)
+	found, err := w.Lists.ListsByRef(ctx, orgID, listIDs)
 	if err != nil {
 		return err
 	}
-	joined, err := w.Lists.ListsByRef(ctx, orgID, listIDs)
-	if err != nil {
-		return err
+	ids := make([]string, len(found))
+	for i, l := range found {
+		ids[i] = l.ID
 	}
-	ids := make([]string, 0, len(current)+len(joined))
-	for _, l := range append(current, joined...) {
-		ids = append(ids, l.ID)
-	}
-	slices.Sort(ids)
-	if ids = slices.Compact(ids); len(ids) == len(current) {
-		return nil
-	}
-	if _, _, err := w.Members.ReplaceMembership(ctx, orgID, contactID, ids, w.Clock()); err != nil {
+	_, joined, err := w.Members.ChangeMembership(ctx, orgID, contactID, ids, nil, w.Clock())
+	if err != nil || len(joined) == 0 {
 		return err
 	}
 	return w.Changed(ctx, orgID, []string{contactID})
