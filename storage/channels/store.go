@@ -2,6 +2,8 @@ package channels
 
 import (
 	"context"
+	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -30,27 +32,38 @@ type channelRow struct {
 	TrackingDomain    string      `db:"tracking_domain"`
 	SuppressionPolicy string      `db:"suppression_policy"`
 	CreatedAt         engine.Time `db:"created_at"`
+	// Identities are those that send through the channel by default, one a line. NULL means none.
+	Identities sql.NullString `db:"identities"`
 }
 
-// selectChannels selects channels under the alias c. The column adopted is true if
-// sending_claims has a row for the channel, which means that the organization has made the
-// channel active. The row is found by primary key.
-const selectChannels = `
+// selectChannels returns the beginning of a statement that selects channels under the alias c. The
+// column adopted is true if sending_claims has a row for the channel, which means that the
+// organization has made the channel active. The row is found by primary key. bound is the
+// expression for the identities. They come with the channel, because a second statement would
+// double the time of a read.
+func selectChannels(bound string) string {
+	return `
 	SELECT c.id, c.name, c.slug, c.account, c.present, c.tracking_domain, c.suppression_policy, c.created_at,
 		EXISTS (SELECT 1 FROM sending_claims AS s
-			WHERE s.org_id = c.org_id AND s.account = c.account AND s.kind = 'channel' AND s.name = c.name) AS adopted
+			WHERE s.org_id = c.org_id AND s.account = c.account AND s.kind = 'channel' AND s.name = c.name) AS adopted,
+		` + bound + ` AS identities
 	FROM channels AS c `
+}
+
+// identityLines is the expression that joins identities under the alias i.
+const identityLines = `string_agg(i.identity, '
+' ORDER BY i.identity_key)`
 
 var (
-	channelsPage = engine.Register("channels page", selectChannels+`
+	selectChannel = selectChannels(`(SELECT ` + identityLines + ` FROM identities AS i WHERE i.org_id = c.org_id AND i.channel = c.name)`)
+	// channelsPage reads the identities of the organization once, and not once for each channel.
+	channelsPage = engine.Register("channels page", selectChannels(`b.identities`)+`
+		LEFT JOIN (SELECT i.channel, `+identityLines+` AS identities FROM identities AS i WHERE i.org_id = $1 GROUP BY i.channel) AS b
+			ON b.channel = c.name
 		WHERE c.org_id = $1 AND (c.created_at, c.id) < ($2, $3) ORDER BY c.created_at DESC, c.id DESC LIMIT $4`)
-	channelByID   = engine.RegisterPoint("channel by id", selectChannels+`WHERE c.org_id = $1 AND c.id = $2`)
-	channelBySlug = engine.RegisterPoint("channel by slug", selectChannels+`WHERE c.org_id = $1 AND c.slug = $2`)
-	channelByName = engine.RegisterPoint("channel by name", selectChannels+`WHERE c.org_id = $1 AND c.name = $2`)
-	boundTo       = engine.Register("identities of channels", `
-		SELECT channel, identity FROM identities
-		WHERE org_id = $1 AND channel IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
-		ORDER BY identity_key`)
+	channelByID   = engine.RegisterPoint("channel by id", selectChannel+`WHERE c.org_id = $1 AND c.id = $2`)
+	channelBySlug = engine.RegisterPoint("channel by slug", selectChannel+`WHERE c.org_id = $1 AND c.slug = $2`)
+	channelByName = engine.RegisterPoint("channel by name", selectChannel+`WHERE c.org_id = $1 AND c.name = $2`)
 
 	// claim stores that an organization uses a channel or identity, which excludes other
 	// organizations. If the channel or identity is already claimed, the statement changes
@@ -74,7 +87,7 @@ func (s Store) Channels(ctx context.Context, orgID string, after *core.After, li
 	if err != nil {
 		return nil, err
 	}
-	return s.channels(ctx, orgID, rows)
+	return channelsOf(rows)
 }
 
 func (s Store) Channel(ctx context.Context, orgID string, by channels.ChannelKey) (channels.Channel, error) {
@@ -82,7 +95,7 @@ func (s Store) Channel(ctx context.Context, orgID string, by channels.ChannelKey
 	if err != nil {
 		return channels.Channel{}, err
 	}
-	all, err := s.channels(ctx, orgID, []channelRow{row})
+	all, err := channelsOf([]channelRow{row})
 	if err != nil {
 		return channels.Channel{}, err
 	}
@@ -102,36 +115,17 @@ func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey
 	return engine.One[channelRow](ctx, s.db, "channel", statement, orgID, key)
 }
 
-// boundRow is an identity and the channel that it sends through by default.
-type boundRow struct {
-	Channel  string `db:"channel"`
-	Identity string `db:"identity"`
-}
-
-// channels converts the rows to channels, each with the identities that send through it by
-// default.
-func (s Store) channels(ctx context.Context, orgID string, rows []channelRow) ([]channels.Channel, error) {
-	names := make([]string, len(rows))
-	for i, r := range rows {
-		names[i] = r.Name
-	}
-	parameter, err := engine.JSONParameter(names)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := engine.List[boundRow](ctx, s.db, boundTo, orgID, parameter)
-	if err != nil {
-		return nil, err
-	}
-	identities := map[string][]string{}
-	for _, b := range bound {
-		identities[b.Channel] = append(identities[b.Channel], b.Identity)
-	}
+// channelsOf converts the rows to channels.
+func channelsOf(rows []channelRow) ([]channels.Channel, error) {
+	var err error
 	all := make([]channels.Channel, len(rows))
 	for i, r := range rows {
 		all[i] = channels.Channel{
 			ID: r.ID, Name: r.Name, Slug: r.Slug, Status: channels.StatusOf(r.Present, r.Adopted),
-			Identities: append([]string{}, identities[r.Name]...), CreatedAt: r.CreatedAt.Time(),
+			Identities: []string{}, CreatedAt: r.CreatedAt.Time(),
+		}
+		if r.Identities.Valid {
+			all[i].Identities = strings.Split(r.Identities.String, "\n")
 		}
 		if r.TrackingDomain != "" {
 			all[i].TrackingDomain = &r.TrackingDomain
@@ -155,7 +149,7 @@ func (s Store) Adopt(ctx context.Context, orgID, id string, at time.Time) error 
 		if err := s.claim(ctx, orgID, row.Account, channelClaim, row.Name, at); err != nil {
 			return err
 		}
-		all, err := s.channels(ctx, orgID, []channelRow{row})
+		all, err := channelsOf([]channelRow{row})
 		if err != nil {
 			return err
 		}
