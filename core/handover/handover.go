@@ -111,6 +111,9 @@ type Progress struct {
 	// Claimed and Filtered are the numbers of recipients that the step claimed and filtered.
 	// Both are 0 if no recipient is due, if the send does not run, or if Wait is set.
 	Claimed, Filtered int
+	// Released is the number of claimed recipients that are pending again, because the account
+	// did not accept their messages now.
+	Released int
 	// Wait is the time before which the next step has nothing to do, because the account's
 	// rate or that of the send is used up or the account is throttling; zero if there is no
 	// reason to wait.
@@ -142,7 +145,7 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 	h.report(ctx, orgID, sent)
 	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
-	done := Progress{Claimed: len(claimed.recipients), Filtered: claimed.filtered, Wait: pausedUntil(answers)}
+	done := Progress{Claimed: len(claimed.recipients), Filtered: claimed.filtered, Released: countReleased(answers), Wait: pausedUntil(answers)}
 	err = h.storeAnswers(storing, orgID, sendID, m, claimed.day, answers)
 	if !done.Wait.IsZero() {
 		err = errors.Join(err, h.Store.Pause(storing, orgID, done.Wait))
@@ -164,12 +167,7 @@ func (h *Handover) report(ctx context.Context, orgID string, sent []SentMessage)
 // storeAnswers stores the answers of the account. Recipients that it released do not count in
 // the cap of the application on the day of their claim, because they got no mail.
 func (h *Handover) storeAnswers(ctx context.Context, orgID, sendID string, m Mailing, day int, answers []Answer) error {
-	released := 0
-	for _, a := range answers {
-		if a.Verdict == Released {
-			released++
-		}
-	}
+	released := countReleased(answers)
 	if released == 0 || m.Application() == "" {
 		return h.Store.Answer(ctx, orgID, sendID, answers, h.Clock())
 	}
@@ -180,6 +178,17 @@ func (h *Handover) storeAnswers(ctx context.Context, orgID, sendID string, m Mai
 		}
 		return h.Store.Answer(ctx, orgID, sendID, answers, h.Clock())
 	})
+}
+
+// countReleased returns the number of answers after which a recipient is pending again.
+func countReleased(answers []Answer) int {
+	released := 0
+	for _, a := range answers {
+		if a.Verdict == Released {
+			released++
+		}
+	}
+	return released
 }
 
 // each returns the time that each message takes a little below the rate of the account, 0 for

@@ -133,15 +133,19 @@ func (s *Sends) begin(ctx context.Context, c *core.Call, id string, r Request) e
 	})
 }
 
-// drive passes the messages to the account. After patience, it ends the messages that were
-// not passed.
+// drive passes the messages to the account, until none is pending. After patience, it ends
+// the messages that were not passed.
 func (s *Sends) drive(ctx context.Context, orgID, id string, r Request) error {
 	until := s.Clock().Add(patience)
+	pending := len(r.Addresses)
 	reason := "The sending account has no room for further messages now. Try again in a minute."
 	for s.Clock().Before(until) && ctx.Err() == nil {
 		p, err := s.Steps.Step(ctx, orgID, id, mailing{r})
 		if err != nil {
 			return errors.Join(unavailable(err), s.Steps.Abandon(ctx, orgID, id, "The sending account could not be asked."))
+		}
+		if pending -= p.Claimed + p.Filtered - p.Released; pending == 0 {
+			return nil
 		}
 		if p.Hold == handover.AllMailStopped {
 			reason = "A person stopped all mail of the organization. It can be allowed again on the dashboard."

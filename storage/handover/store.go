@@ -135,8 +135,7 @@ func (s Store) Add(ctx context.Context, orgID, sendID string, added []handover.R
 	if err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, addRecipients, orgID, sendID, engine.At(now), engine.At(now), parameter)
-	return err
+	return s.db.Later(ctx, addRecipients, orgID, sendID, engine.At(now), engine.At(now), parameter)
 }
 
 func (s Store) Pending(ctx context.Context, orgID, sendID string, now time.Time, limit int) ([]handover.Recipient, error) {
@@ -181,13 +180,17 @@ func (s Store) Answer(ctx context.Context, orgID, sendID string, answers []hando
 		}
 		by[a.Verdict] = append(by[a.Verdict], row)
 	}
-	return s.db.InTx(ctx, func(ctx context.Context) error {
+	store := func(ctx context.Context) error {
 		return errors.Join(
 			s.change(ctx, acceptRecipients, by[handover.Accepted], now),
 			s.change(ctx, refuseRecipients, by[handover.Refused], now),
 			s.change(ctx, releaseRecipients, by[handover.Released], now),
 		)
-	})
+	}
+	if len(by) <= 1 { // one statement needs no transaction
+		return store(ctx)
+	}
+	return s.db.InTx(ctx, store)
 }
 
 func (s Store) Observe(ctx context.Context, orgID string, seen []handover.Evidence, now time.Time) (int, error) {

@@ -41,6 +41,5 @@ func (s Store) Begin(ctx context.Context, orgID string, t testsends.TestSend, si
 	if len(late) >= most {
 		return late[most-1].Time(), nil
 	}
-	_, err = s.db.Exec(ctx, insertTestSend, orgID, t.ID, t.Kind, t.SubjectID, engine.At(t.At), t.ByKind, t.ByID, t.ByUser)
-	return time.Time{}, err
+	return time.Time{}, s.db.Later(ctx, insertTestSend, orgID, t.ID, t.Kind, t.SubjectID, engine.At(t.At), t.ByKind, t.ByID, t.ByUser)
 }
