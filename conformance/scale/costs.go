@@ -35,7 +35,7 @@ type Cost struct {
 // an AMD EPYC, 2026-11-29), which is up to twice the time of an idle one. Those from
 // conformance/load/RESULTS.md are upper bounds: both cores for the time of the measurement.
 var Costs = []Cost{
-	{Contact, "five attributes, four of them in columns, an external id, a topic, a list, a segment", 5, Bytes{893, 1604}, Bytes{2453, 0}, 3800, 3000, "contacts_replace", 7, fromCalls},
+	{Contact, "five attributes, four of them in columns, an external id, a topic, a list, a segment", 5, Bytes{893, 1604}, Bytes{2453, 0}, 3800, 3000, "contacts_replace", 5, fromCalls},
 	{Message, "a message with one recipient, sent through SMTP", 2, Bytes{467, 1239}, Bytes{1533, 0}, 373, 373, "", 0, fromResults},
 	{MessageEvent, "a delivery, or an open with its user agent", 1, Bytes{315, 454}, Bytes{671, 0}, 20, 154, "", 0, fromResults},
 	{Activity, "an activity with three properties, 100 in a request", 1, Bytes{234, 490}, Bytes{616, 0}, 65, 68, "activities_record, 100", 5, fromCalls},

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/consent"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -38,21 +37,10 @@ type consentReader struct{ *Config }
 // account, and applies stored consent that a job has yet to write there. If the account
 // does not have the address, it returns the consent in the database. For an archived
 // contact it does not call the account, because archiving removes the address from it.
+//
+// c was read outside of a transaction, before the account. So what a job writes between the
+// two reads is applied twice, and never missed.
 func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
-	if c.Status == Archived {
-		return ConsentOf(c), nil
-	}
-	pending, err := r.Store.PendingPush(ctx, orgID, c.ID)
-	if err != nil {
-		return sending.Contact{}, err
-	}
-	return r.consentWith(ctx, orgID, c, pending)
-}
-
-// consentWith is liveConsent with the stored consent that a job has yet to write to the
-// account; nil for none. It was read before, so what the job writes between the two
-// reads is applied twice, and never missed.
-func (r consentReader) consentWith(ctx context.Context, orgID string, c Contact, pending *consent.Pending) (sending.Contact, error) {
 	if c.Status == Archived {
 		return ConsentOf(c), nil
 	}
@@ -62,10 +50,10 @@ func (r consentReader) consentWith(ctx context.Context, orgID string, c Contact,
 		return r.storedConsent(ctx, orgID, c)
 	case err != nil:
 		return live, sending.Unavailable(err)
-	case pending == nil:
+	case c.Pending == nil:
 		return live, nil
 	}
-	return pending.Merge(&live, ConsentOf(c)), nil
+	return c.Pending.Merge(&live, ConsentOf(c)), nil
 }
 
 // storedConsent returns the consent that the database has for a contact, without choices

@@ -48,6 +48,9 @@ type Contact struct {
 	// ConsentChanges says since when and by whom the choices above are as they are stored. No
 	// result shows it.
 	ConsentChanges consent.Changes `json:"-"`
+	// Pending is the consent that a job has yet to write to the sending account; nil for none. Only
+	// a read of one contact outside of a transaction sets it.
+	Pending *consent.Pending `json:"-"`
 	// Lists is set in results about one contact; it is nil and absent in pages of contacts.
 	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time   `json:"created_at"`

@@ -85,10 +85,12 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 	if contact.Status == Archived {
 		return ArchivedContact{Summary: "The contact was archived already; nothing was done."}, nil
 	}
-	if err := cs.writer().dropNote(ctx, org, in.note); err != nil {
+	now := cs.Clock() // SetListMembership uses the same clock
+	// The lists come first: a deletion sends the writes before it, which otherwise go together.
+	listsLeft, err := cs.Lists.LeaveAll(ctx, org, contact.ID, now)
+	if err != nil {
 		return ArchivedContact{}, err
 	}
-	now := cs.Clock() // SetListMembership uses the same clock
 	if in.accountConsent != nil {
 		contact = contact.WithAccountConsent(*in.accountConsent, now)
 	}
@@ -96,8 +98,7 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 	if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {
 		return ArchivedContact{}, err
 	}
-	listsLeft, err := cs.Lists.LeaveAll(ctx, org, contact.ID, now)
-	if err != nil {
+	if err := cs.writer().dropNote(ctx, org, in.note); err != nil {
 		return ArchivedContact{}, err
 	}
 	if err := cs.VisitorIDs.Revoke(ctx, org, contact.ID); err != nil {

@@ -90,7 +90,7 @@ func (cs *Contacts) prepareLookup(ctx context.Context, c *core.Call, in LookupCo
 	if err != nil {
 		return in, err
 	}
-	live, err := cs.consents().consentWith(ctx, org, found, details.Pending)
+	live, err := cs.consents().liveConsent(ctx, org, found)
 	if err != nil {
 		return in, err
 	}

@@ -50,8 +50,6 @@ type Key struct{ Email, ExternalID, ID string }
 
 // Details are what a lookup shows about a contact and [Contact] does not have.
 type Details struct {
-	// Pending is the consent that is still to be written to the sending account; nil for none.
-	Pending *consent.Pending
 	// SealedVisitorID is the visitor id in the form of VisitorIDs.Open; nil if there is none.
 	SealedVisitorID []byte
 	// Segments is the number of segments that the contact is in, without archived ones.

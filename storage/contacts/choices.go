@@ -59,9 +59,9 @@ func ReplaceChoices(ctx context.Context, db *engine.DB, orgID string, contactIDs
 		if err != nil {
 			return err
 		}
-		if read := readPreferences.Of(ctx, db); read != nil {
+		if all := lockedContacts.Of(ctx, db); all != nil {
 			for _, id := range contactIDs {
-				delete(*read, id)
+				delete(*all, id)
 			}
 		}
 		if _, err := db.Exec(ctx, deleteContactTopics, orgID, ids); err != nil {

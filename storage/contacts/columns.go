@@ -167,7 +167,7 @@ func (r *Row) values() []any {
 // the fields of Row.
 func (r *Row) changes() []any {
 	row := reflect.ValueOf(r).Elem()
-	all := make([]any, 0, len(table)+lookupDetails)
+	all := make([]any, 0, len(table)+furtherColumns)
 	for _, c := range table {
 		if c.isChanged {
 			all = append(all, row.Field(c.field).Interface())
@@ -179,7 +179,7 @@ func (r *Row) changes() []any {
 // targets returns pointers to the fields, in the order of ColumnsSQL, for scanning a row.
 func (r *Row) targets() []any {
 	row := reflect.ValueOf(r).Elem()
-	all := make([]any, 0, len(table)+lookupDetails)
+	all := make([]any, 0, len(table)+furtherColumns)
 	for _, c := range table {
 		if c.isRead {
 			all = append(all, row.Field(c.field).Addr().Interface())

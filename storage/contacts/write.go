@@ -67,24 +67,37 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 		}
 		c.Shell = false // a caller writes the contact, so it is no longer known only from a sync
 		row := RowOf(c, attributes, preferences)
-		changed, err := s.db.Exec(ctx, updateContact, append(row.changes(), orgID, c.ID)...)
-		if err != nil {
+		before, wasRead := (*lockedContacts.Of(ctx, s.db))[c.ID]
+		if err := s.update(ctx, orgID, row, wasRead && before.hasKeys(row)); err != nil {
 			return err
-		}
-		if changed == 0 {
-			if _, err := s.ContactByID(ctx, orgID, c.ID); err != nil {
-				return err
-			}
-			return contactTakenError()
 		}
 		if err := slots.Write(ctx, s.db, orgID, []slots.Contact{{ID: c.ID, Active: c.Status == contacts.Active, Attributes: settled}}); err != nil {
 			return err
 		}
-		if before, read := (*readPreferences.Of(ctx, s.db))[c.ID]; read && before == preferences {
+		if wasRead && before.preferences == preferences {
 			return nil
 		}
 		return ReplaceChoices(ctx, s.db, orgID, []string{c.ID}, ChoicesOf(nil, c.ID, choices))
 	})
+}
+
+// update writes the row of a contact. keepsKeys is true if the transaction has locked the contact
+// and the row has its address and external id. Then the update cannot fail, and waits for other
+// writes of the transaction.
+func (s Store) update(ctx context.Context, orgID string, row Row, keepsKeys bool) error {
+	args := append(row.changes(), orgID, row.ID)
+	if keepsKeys {
+		return s.db.Later(ctx, updateContact, args...)
+	}
+	delete(*lockedContacts.Of(ctx, s.db), row.ID)
+	changed, err := s.db.Exec(ctx, updateContact, args...)
+	if err != nil || changed > 0 {
+		return err
+	}
+	if _, err := s.ContactByID(ctx, orgID, row.ID); err != nil {
+		return err
+	}
+	return contactTakenError()
 }
 
 // HasActivities reports whether the contact has activities.
