@@ -95,3 +95,31 @@ func membershipCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 	}
 }
+
+func listMemberCalls(o ownedObjects, org string) map[string]storeCall {
+	return map[string]storeCall{
+		"ContactLists": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ListMembers().ContactLists(t.Context(), org, o.contact.ID)
+		},
+		"ReplaceMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
+			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
+			return append(leftLists, joinedLists...), err
+		},
+		"ReplaceMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
+			own := newContact("own@x")
+			must(t, db.Contacts().InsertContact(t.Context(), org, own))
+			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
+			return append(leftLists, joinedLists...), err
+		},
+		"ChangeMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
+			leftLists, _, err := db.ListMembers().ChangeMembership(t.Context(), org, o.contact.ID, nil, []string{o.list.ID}, later(1))
+			return leftLists, err
+		},
+		"ChangeMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
+			own := newContact("joins@x")
+			must(t, db.Contacts().InsertContact(t.Context(), org, own))
+			_, joinedLists, err := db.ListMembers().ChangeMembership(t.Context(), org, own.ID, []string{o.list.ID}, nil, later(1))
+			return joinedLists, err
+		},
+	}
+}

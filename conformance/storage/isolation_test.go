@@ -228,7 +228,7 @@ func (o ownedObjects) state(t *testing.T, db *storage.DB) []any {
 // compares o's state before and after, to see whether a call changed anything.
 func storeCalls(o ownedObjects, org string) map[string]storeCall {
 	all := map[string]storeCall{}
-	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), replayCalls(o, org), connectionCalls(org), consentCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), siteCalls(o, org), retentionCalls(org), bundleCalls(o, org), gitCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org), assetCalls(o, org)} {
+	for _, some := range []map[string]storeCall{peopleCalls(o, org), keyCalls(o, org), grantCalls(o, org), blockCalls(o, org), memberCalls(o, org), invitationCalls(o, org), audienceCalls(o, org), listMemberCalls(o, org), replayCalls(o, org), connectionCalls(org), consentCalls(org), reportCalls(org), channelCalls(o, org), templateCalls(o, org), deployCalls(o, org), tagCalls(o, org), senderCalls(o, org), bucketCalls(o, org), messageCalls(org), membershipCalls(o, org), siteCalls(o, org), retentionCalls(org), bundleCalls(o, org), gitCalls(o, org), attributeCalls(o, org), bulkCalls(o, org), activityCalls(o, org), summaryCalls(o, org), segmentCalls(o, org), answerCalls(o, org), changeCalls(o, org), broadcastCalls(o, org), recipientCalls(o, org), limitCalls(org), webhookCalls(o, org), inboxCalls(o, org), approvalCalls(o, org), workflowCalls(o, org), runCalls(o, org), timerCalls(o, org), mailCalls(o, org), receivingCalls(o, org), receivedCalls(o, org), fileCalls(o, org), measuringCalls(o, org), domainAuthCalls(o, org), reportIntakeCalls(o, org), noticeCalls(o, org), assetCalls(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -257,29 +257,6 @@ func audienceCalls(o ownedObjects, org string) map[string]storeCall {
 		},
 		"contacts.Store.DropShell": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Contacts().DropShell(t.Context(), org, o.shell.ID)
-		},
-		"ContactLists": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.ListMembers().ContactLists(t.Context(), org, o.contact.ID)
-		},
-		"ReplaceMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
-			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
-			return append(leftLists, joinedLists...), err
-		},
-		"ReplaceMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
-			own := newContact("own@x")
-			must(t, db.Contacts().InsertContact(t.Context(), org, own))
-			leftLists, joinedLists, err := db.ListMembers().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
-			return append(leftLists, joinedLists...), err
-		},
-		"ChangeMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
-			leftLists, _, err := db.ListMembers().ChangeMembership(t.Context(), org, o.contact.ID, nil, []string{o.list.ID}, later(1))
-			return leftLists, err
-		},
-		"ChangeMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
-			own := newContact("joins@x")
-			must(t, db.Contacts().InsertContact(t.Context(), org, own))
-			_, joinedLists, err := db.ListMembers().ChangeMembership(t.Context(), org, own.ID, []string{o.list.ID}, nil, later(1))
-			return joinedLists, err
 		},
 		"Lists": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Lists().Lists(t.Context(), org, lists.Filter{Limit: 10})
