@@ -109,3 +109,23 @@ func TestOldCallsAndJobsAreReadByIndexes(t *testing.T) {
 		t.Errorf("%d statements exist", seen)
 	}
 }
+
+// TestOldestRowsOfReportsAreDeletedByTheWholeKey checks that deleting the oldest rows of DMARC
+// reports ends at the last of them, and does not read the other rows of its day.
+func TestOldestRowsOfReportsAreDeletedByTheWholeKey(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	seen := false
+	for _, s := range engine.Statements() {
+		if s.Name() != "delete oldest rows of reports" {
+			continue
+		}
+		seen = true
+		if plan := storagetest.Plan(t, db, s); !strings.Contains(plan, "(org_id=? AND domain_id=? AND (day,report,n)<(?,?,?))") {
+			t.Errorf("%s: %s", s.Name(), plan)
+		}
+	}
+	if !seen {
+		t.Error("the statement is missing")
+	}
+}

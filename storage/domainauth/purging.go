@@ -15,13 +15,14 @@ var (
 	idsOfDomains = engine.Register("ids of domain authentication domains", `
 		SELECT id FROM domainauth_domains WHERE org_id = $1 ORDER BY id`)
 	// lastOldRow finds the last one of the oldest rows, so that the primary key finds the rows to
-	// delete. PostgreSQL needs the comparison of the day alone to leave out partitions.
+	// delete. PostgreSQL needs the comparison of the day alone to leave out partitions. With it
+	// SQLite would read all rows of the last day.
 	lastOldRow = engine.Register("last of the oldest rows of reports", `
 		SELECT day, report, n FROM (
 			SELECT day, report, n FROM domainauth_rows WHERE org_id = $1 AND domain_id = $2 AND day < $3 ORDER BY day, report, n LIMIT $4) AS oldest
 		ORDER BY day DESC, report DESC, n DESC LIMIT 1`)
 	deleteOldRows = engine.Register("delete oldest rows of reports", `
-		DELETE FROM domainauth_rows WHERE org_id = $1 AND domain_id = $2 AND day <= $3 AND (day, report, n) <= ($3, $4, $5)`)
+		DELETE FROM domainauth_rows WHERE org_id = $1 AND domain_id = $2 /*pg AND day <= $3*/ AND (day, report, n) <= ($3, $4, $5)`)
 	deleteOldReports = engine.Register("delete oldest reports", `
 		DELETE FROM domainauth_reports WHERE org_id = $1 AND id IN (
 			SELECT id FROM domainauth_reports WHERE org_id = $1 AND domain_id = $2 AND day < $3 AND state = 'counted' LIMIT $4)`)
