@@ -15,10 +15,14 @@ import (
 // attributes, 1,000 lists and 200 segments to writes in one that has nearly none. Each call
 // changes one of 1,000 contacts.
 func BenchmarkUpsertInALargeOrganization(b *testing.B) {
-	p := product.Start(b, product.Options{})
-	define(b, p, p.Org, 492, 990, 190) // the demo has some already
-	define(b, p, p.Other, 1, 0, 0)
-	compare(b, target{"large", upsert(p, p.Org)}, target{"small", upsert(p, p.Other)})
+	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {
+		b.Run(name, func(b *testing.B) {
+			p := product.Start(b, product.Options{Postgres: postgres})
+			define(b, p, p.Org, 492, 990, 190) // the demo has some already
+			define(b, p, p.Other, 1, 0, 0)
+			compare(b, target{"large", upsert(p, p.Org)}, target{"small", upsert(p, p.Other)})
+		})
+	}
 }
 
 // define defines attributes, of which one is visits, lists and segments, which all test visits.
