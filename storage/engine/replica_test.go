@@ -221,10 +221,23 @@ func (r *replicated) commitAlone() {
 		}
 	}
 	settings("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
-	r.waitFor("synchronous standby", func() bool {
-		var names string
-		must(r.t, r.db.Writer().QueryRowContext(r.t.Context(), "SHOW synchronous_standby_names").Scan(&names))
-		return names == "*"
+	// The server reads the setting at its leisure.
+	committed := make(chan error, 1)
+	commit := func() {
+		_, err := r.other.Writer().ExecContext(r.t.Context(), "SELECT pg_logical_emit_message(TRUE, '', '')")
+		committed <- err
+	}
+	go commit()
+	r.waitFor("commit that waits for a standby", func() bool {
+		select {
+		case err := <-committed:
+			must(r.t, err)
+			go commit()
+		default:
+		}
+		var waits bool
+		must(r.t, r.other.Reader().QueryRowContext(r.t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep')").Scan(&waits))
+		return waits
 	})
 	for _, within := range []func(context.Context, func(context.Context) error) error{
 		func(ctx context.Context, write func(context.Context) error) error { return write(ctx) },
@@ -244,6 +257,7 @@ func (r *replicated) commitAlone() {
 		}
 	}
 	settings("ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+	must(r.t, <-committed)
 }
 
 // logPositions checks that the standby can reach the position of the primary when nothing more is
