@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -127,14 +128,25 @@ func digest(wanted fs.FS) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// Node returns the path of a Node.js program. It prefers the program in the npm packages in
-// dir to the one that is installed on the machine. If both are missing, the error wraps
-// [exec.ErrNotFound].
-func Node(dir string) (string, error) {
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	own := filepath.Join(dir, Modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")
-	if _, err := os.Stat(own); err == nil {
-		return own, nil
+//go:embed node/package.json node/package-lock.json node/.npmrc
+var nodePackage embed.FS
+
+// Node returns the path of a Node.js program. It is that of an npm package of its own, which all
+// tests share because it is large, or on systems without such a package the program that is
+// installed on the machine. Without both it fails the test. It skips the test as [Packages] does.
+func Node(t testing.TB) string {
+	t.Helper()
+	wanted, err := fs.Sub(nodePackage, "node")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return exec.LookPath("node")
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	node := filepath.Join(Packages(t, wanted), Modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")
+	if _, err := os.Stat(node); err == nil {
+		return node
+	}
+	if node, err = exec.LookPath("node"); err != nil {
+		t.Fatal(err)
+	}
+	return node
 }

@@ -34,11 +34,7 @@ type Webhook struct {
 // On a machine without npm it skips the test, or fails it if CI is true.
 func Verify(t testing.TB, secret string, webhooks []Webhook) []string {
 	t.Helper()
-	packages := npm.Packages(t, wanted)
-	node, err := npm.Node(packages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages, node := npm.Packages(t, wanted), npm.Node(t)
 	task, err := json.Marshal(map[string]any{"secret": secret, "webhooks": webhooks})
 	if err != nil {
 		t.Fatal(err)

@@ -111,11 +111,7 @@ func drain(out io.Reader) error {
 // error.
 func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	dir := workshop(t)
-	node, err := npm.Node(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, node := workshop(t), npm.Node(t)
 	ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
 	t.Cleanup(cancel)
 	args = append([]string{"--import", npm.Loopback(t), filepath.Join(dir, program)}, args...)

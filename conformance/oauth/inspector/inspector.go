@@ -43,11 +43,7 @@ const question = "Please navigate to: "
 // with the same folder share them.
 func Run(t testing.TB, home string, visit func(address string), args ...string) string {
 	t.Helper()
-	dir := npm.Packages(t, wanted)
-	node, err := npm.Node(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, node := npm.Packages(t, wanted), npm.Node(t)
 	ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, append([]string{"--import", npm.Loopback(t), filepath.Join(dir, program), "--cli"}, args...)...)

@@ -113,10 +113,7 @@ func Spectral(t testing.TB, files ...string) []Problem {
 // connect only to the loopback. Its exit status may be 1, with which linters report problems.
 func run(t testing.TB, dir, program string, args ...string) []byte {
 	t.Helper()
-	node, err := npm.Node(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := npm.Node(t)
 	ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, append([]string{"--import", npm.Loopback(t), filepath.Join(dir, npm.Modules, program)}, args...)...)

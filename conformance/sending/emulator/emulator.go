@@ -36,11 +36,7 @@ type Emulator struct{ URL string }
 // machine without npm it skips the test, or fails it if CI is true.
 func Start(t testing.TB, account string) Emulator {
 	t.Helper()
-	packages, dir := npm.Packages(t, wanted), t.TempDir()
-	node, err := npm.Node(packages)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages, node, dir := npm.Packages(t, wanted), npm.Node(t), t.TempDir()
 	// not t.Context: it ends before the cleanup functions run, so the emulator would be
 	// killed before cleanup functions that may still use it
 	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
