@@ -49,7 +49,13 @@ func init() { flag.BoolVar(&writeFloors, "update", false, "write "+floorsFile) }
 // After a change that is meant to cost more or less, write the figures with
 //
 //	go test ./conformance/load -run '^$' -bench Operations -benchtime 1x -update
+//
+// With the flag -load.profiles it writes a processor profile of each operation instead.
 func BenchmarkOperations(b *testing.B) {
+	if profileFolder != "" {
+		profileOperations(b)
+		return
+	}
 	floors := readFloors(b)
 	for _, database := range []string{"sqlite", "postgres"} {
 		b.Run(database, func(b *testing.B) {
@@ -115,38 +121,59 @@ func (f figures) above(floor figures) []string {
 // measureAll measures all operations on a new server and prints their figures.
 func measureAll(b *testing.B, postgres bool) map[string]figures {
 	b.Helper()
-	opts := product.Options{
-		Postgres: postgres, Past: true, Log: io.Discard, ActivitiesPerMinute: math.MaxInt32,
-		StartsAt: time.Date(2026, 3, 12, 15, 30, 0, 0, time.UTC),
-	}
+	address := ""
 	if postgres {
-		opts.PostgresURL, opts.Role = countPostgres(b, storagetest.PostgresURL(b)), config.API
+		address = countPostgres(b, storagetest.PostgresURL(b))
 	} else {
 		traceSQLite()
 	}
-	p := product.Start(b, opts)
+	p := startMeasured(b, address)
 	fmt.Fprintf(os.Stdout, "\n| %s | µs | KB | objects | statements | waits |\n|---|--:|--:|--:|--:|--:|\n", p.DB.Engine())
-	if !postgres {
+	m := meter{p}
+	got := map[string]figures{}
+	eachOperation(b, p, func(op operation, to *connection, request func(i int) []byte) {
+		got[op.name] = m.measure(b, op, to, request)
+	})
+	return got
+}
+
+// startMeasured starts a server with the demo's past, which runs no background jobs. postgres is
+// the address of its PostgreSQL server; "" means SQLite.
+func startMeasured(b *testing.B, postgres string) *product.Product {
+	b.Helper()
+	opts := product.Options{
+		Past: true, Log: io.Discard, ActivitiesPerMinute: math.MaxInt32,
+		StartsAt: time.Date(2026, 3, 12, 15, 30, 0, 0, time.UTC),
+	}
+	if postgres != "" {
+		opts.Postgres, opts.PostgresURL, opts.Role = true, postgres, config.API
+	}
+	p := product.Start(b, opts)
+	if postgres == "" {
 		pauseJobs(b, p)
 	}
-	m := meter{p}
+	return p
+}
+
+// eachOperation calls f with each operation that is measured, a connection to its server and a
+// function that returns the request of the call with a number.
+func eachOperation(b *testing.B, p *product.Product, f func(op operation, to *connection, request func(i int) []byte)) {
+	b.Helper()
 	api := connect(b, p.BaseURL)
-	got := map[string]figures{}
-	got["without an operation"] = m.measure(b, operation{name: "without an operation"}, api, func(int) []byte {
+	f(operation{name: "without an operation"}, api, func(int) []byte {
 		return message("GET", p.BaseURL+"/v1/_health", "")
 	})
 	token := p.Token(b, p.MCPURL, "api.contacts.view")
-	got["tool contacts_lookup"] = m.measure(b, operation{name: "tool contacts_lookup"}, connect(b, p.MCPURL), func(int) []byte {
+	f(operation{name: "tool contacts_lookup"}, connect(b, p.MCPURL), func(int) []byte {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"` + p.Contact + `"}}}`
 		return message("POST", p.MCPURL+"/mcp", body, "Authorization: Bearer "+token, "Accept: application/json, text/event-stream", "MCP-Protocol-Version: 2025-11-25")
 	})
 	for _, op := range prepared(b, p) {
-		got[op.name] = m.measure(b, op, api, func(i int) []byte {
+		f(op, api, func(i int) []byte {
 			n := strconv.Itoa(i)
 			return message(cmp.Or(op.method, "GET"), p.BaseURL+strings.ReplaceAll(op.path, "%d", n), strings.ReplaceAll(op.body, "%d", n), "Authorization: Bearer "+p.Live.APIKey)
 		})
 	}
-	return got
 }
 
 // pauseJobs restarts the product so that it runs no background jobs: River starts no job of a

@@ -18,7 +18,7 @@ func (l *Lists) listsGet() core.Operation {
 		Purpose: "Reads one static list by id or key, archived ones too. It does not return its members.",
 		Example: `{"id": "newsletter"}`,
 		Effect:  core.Reads,
-		Cost:    core.Heavy,
+		Cost:    core.Heavy, // counts the members of a list, which may have all contacts
 		Scopes:  []core.Scope{core.ListsView},
 		Fails:   []core.Code{core.CodeNotFound},
 		Do: func(ctx context.Context, c *core.Call, in GetListIn) (List, error) {

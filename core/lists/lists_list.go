@@ -21,7 +21,7 @@ func (l *Lists) listsList() core.Operation {
 			"Use it to find a list's id. Returns keys, names and member counts, newest first. It shows no members and no segments.",
 		Example: `{"limit": 2}`,
 		Effect:  core.Reads,
-		Cost:    core.Heavy,
+		Cost:    core.Heavy, // counts the members of each list of the page, which may have all contacts
 		Scopes:  []core.Scope{core.ListsView},
 		Do:      l.listLists,
 	})
