@@ -68,6 +68,18 @@ func (db *DB) ExecWithWaiting(ctx context.Context, s *Statement, args ...any) (i
 	return db.runWaiting(ctx, t)
 }
 
+// ValuesWithWaiting is [DB.ExecWithWaiting] for a write that returns rows. It returns the first
+// column of each.
+func ValuesWithWaiting[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V, error) {
+	t := db.transaction(ctx)
+	if t == nil || len(t.waiting) == 0 {
+		return Values[V](ctx, db, s, args...)
+	}
+	all := append(t.waiting, waitingWrite{s, args})
+	t.waiting = nil // before Values, which would run them
+	return Values[V](ctx, db, t.pool.combination(all), argsOf(all)...)
+}
+
 // runWaiting runs the writes that wait in the transaction t, whose context is ctx. It returns
 // the number of rows that the last of them changed.
 func (db *DB) runWaiting(ctx context.Context, t *transaction) (int, error) {
@@ -79,11 +91,16 @@ func (db *DB) runWaiting(ctx context.Context, t *transaction) (int, error) {
 	case 1:
 		return db.Exec(ctx, all[0].statement, all[0].args...)
 	}
+	return db.Exec(ctx, t.pool.combination(all), argsOf(all)...)
+}
+
+// argsOf returns the arguments of a combination.
+func argsOf(all []waitingWrite) []any {
 	var args []any
 	for _, w := range all {
 		args = append(args, w.args...)
 	}
-	return db.Exec(ctx, t.pool.combination(all), args...)
+	return args
 }
 
 // runWaitingBefore runs the writes that wait in the transaction t, if the statement s may

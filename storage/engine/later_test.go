@@ -21,6 +21,7 @@ var (
 	dropNotes = engine.Register("test: drop notes", `DELETE FROM later_notes WHERE org_id = $1 AND id < $2`)
 	drop      = engine.Register("test: drop parent", `DELETE FROM later_parents WHERE org_id = $1 AND id = $2`)
 	rename    = engine.Register("test: rename children", `UPDATE later_children SET id = id || $1 WHERE org_id = $2 AND parent = $3`)
+	renamed   = engine.Register("test: rename children, with ids", `UPDATE later_children SET id = id || $1 WHERE org_id = $2 AND parent = $3 RETURNING id`)
 	children  = engine.Register("test: children", `SELECT id FROM later_children WHERE org_id = $1 ORDER BY id`)
 	notes     = engine.Register("test: notes", `SELECT id FROM later_notes WHERE org_id = $1 ORDER BY id`)
 	parents   = engine.Register("test: parents", `SELECT id FROM later_parents WHERE org_id = $1 ORDER BY id`)
@@ -155,8 +156,8 @@ func TestLaterWritesAreSeen(t *testing.T) {
 	})
 }
 
-// TestLastWriteRunsWithThoseThatWait checks that ExecWithWaiting runs all and returns the
-// number of its own rows.
+// TestLastWriteRunsWithThoseThatWait checks that ExecWithWaiting and ValuesWithWaiting run all and
+// return the number of their own rows, and their values.
 func TestLastWriteRunsWithThoseThatWait(t *testing.T) {
 	t.Parallel()
 	eachLater(t, func(t *testing.T, l later) {
@@ -179,13 +180,20 @@ func TestLastWriteRunsWithThoseThatWait(t *testing.T) {
 					t.Errorf("%d rows, %v", n, err)
 				}
 				l.waits(ctx, 0)
+				l.note(ctx, fmt.Sprint("z", round))
+				l.waits(ctx, 1)
+				ids, err := engine.ValuesWithWaiting[string](ctx, l.db.DB, renamed, "y", "o", parent)
+				if slices.Sort(ids); fmt.Sprint(ids) != fmt.Sprintf("[%[1]dc0xy %[1]dc1xy %[1]dc2xy]", round) || err != nil {
+					t.Errorf("%v, %v", ids, err)
+				}
+				l.waits(ctx, 0)
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		l.want(t.Context(), notes, "p2")
-		l.want(t.Context(), children, "0c0x", "0c1x", "0c2x", "1c0x", "1c1x", "1c2x", "2c0x", "2c1x", "2c2x")
+		l.want(t.Context(), notes, "p2", "z0", "z1", "z2")
+		l.want(t.Context(), children, "0c0xy", "0c1xy", "0c2xy", "1c0xy", "1c1xy", "1c2xy", "2c0xy", "2c1xy", "2c2xy")
 	})
 }
 

@@ -160,7 +160,14 @@ func (s Store) Claim(ctx context.Context, orgID, sendID string, keys []string, p
 	for i, key := range keys {
 		rows[i] = changedRow{Org: orgID, Send: sendID, Key: key, Process: process}
 	}
-	return s.change(ctx, claimRecipients, rows, now, engine.At(now))
+	if len(rows) == 0 {
+		return nil
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	return s.db.Later(ctx, claimRecipients, engine.At(now), parameter, engine.At(now))
 }
 
 func (s Store) Filter(ctx context.Context, orgID, sendID string, tiers map[string]handover.Tier, now time.Time) error {
@@ -201,14 +208,14 @@ func (s Store) Observe(ctx context.Context, orgID string, seen []handover.Eviden
 	return s.changeCounted(ctx, observeRecipients, rows, now)
 }
 
-// change runs a statement that changes recipients. more are its parameters after the rows.
-func (s Store) change(ctx context.Context, statement *engine.Statement, rows []changedRow, now time.Time, more ...any) error {
-	_, err := s.changeCounted(ctx, statement, rows, now, more...)
+// change runs a statement that changes recipients.
+func (s Store) change(ctx context.Context, statement *engine.Statement, rows []changedRow, now time.Time) error {
+	_, err := s.changeCounted(ctx, statement, rows, now)
 	return err
 }
 
 // changeCounted is change, and returns the number of recipients that the statement changed.
-func (s Store) changeCounted(ctx context.Context, statement *engine.Statement, rows []changedRow, now time.Time, more ...any) (int, error) {
+func (s Store) changeCounted(ctx context.Context, statement *engine.Statement, rows []changedRow, now time.Time) (int, error) {
 	if len(rows) == 0 {
 		return 0, nil
 	}
@@ -216,7 +223,7 @@ func (s Store) changeCounted(ctx context.Context, statement *engine.Statement, r
 	if err != nil {
 		return 0, err
 	}
-	return s.db.Exec(ctx, statement, append([]any{engine.At(now), parameter}, more...)...)
+	return s.db.Exec(ctx, statement, engine.At(now), parameter)
 }
 
 func (s Store) GiveUp(ctx context.Context, orgID string, now time.Time, limit int) (int, error) {
@@ -241,7 +248,7 @@ func (s Store) Reserve(ctx context.Context, orgID string, n int, each time.Durat
 		return now, nil
 	}
 	took, at := time.Duration(n)*each, engine.At(now)
-	free, err := engine.Values[engine.Time](ctx, s.db, reserveRate, orgID, at, took.Microseconds(), at, at, took.Microseconds())
+	free, err := engine.ValuesWithWaiting[engine.Time](ctx, s.db, reserveRate, orgID, at, took.Microseconds(), at, at, took.Microseconds())
 	if err != nil {
 		return time.Time{}, err
 	}
