@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -25,6 +26,7 @@ func TestGuideOfMoving(t *testing.T) {
 		from.fill()
 		from.s.does("user", "create", "ada@example.com", "--org", "acme", "--role", "owner")
 		from.fillAudience()
+		from.awaitContactList()
 		pages := []string{
 			"/v1/contacts?limit=10", "/v1/contacts/kim@example.com", "/v1/contact-list", "/v1/lists", "/v1/attributes", "/v1/topics", "/v1/segments",
 			"/v1/templates", "/v1/activities", "/v1/activity-properties", "/v1/workflows", "/v1/tags", "/v1/inboxes", "/v1/channels", "/v1/identities", "/v1/broadcasts", "/v1/assets", "/v1/undeliverable", "/v1/messages",
@@ -73,6 +75,22 @@ func (b *backup) fillAudience() {
 	b.call(http.MethodPost, "/v1/lists", `{"key":"news","name":"News"}`, http.StatusCreated)
 	b.call(http.MethodPost, "/v1/contacts", `{"email":"kim@example.com","attributes":{"plan":"pro"},"lists":{"add":["news"]}}`, http.StatusCreated)
 	b.call(http.MethodPost, "/v1/contacts", `{"email":"lee@example.com","attributes":{"plan":"free"}}`, http.StatusCreated)
+}
+
+// awaitContactList waits until a job has read the contact list of the sending account.
+func (b *backup) awaitContactList() {
+	b.t.Helper()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for began := time.Now(); ; <-again.C {
+		a := request(b.t, http.MethodGet, fmt.Sprintf("http://localhost:%d/v1/contact-list", b.port), b.key, "")
+		if a.status == http.StatusOK {
+			return
+		}
+		if time.Since(began) > startTimeout {
+			b.t.Fatalf("no contact list: %d %s", a.status, a.body)
+		}
+	}
 }
 
 // changing matches what differs between two servers, or changes by itself.
