@@ -25,6 +25,9 @@ const (
 	// and a half times as long again.
 	scaleMinutes   = 10
 	callsPerMinute = 10_000
+	// shortDrain is enough for a message that a server was processing when it was killed, or when
+	// the primary was: another one takes it after two minutes.
+	shortDrain = 4 * time.Minute
 	// mailDomain receives mail.
 	mailDomain = "in.acme.example"
 )
@@ -38,7 +41,7 @@ var scaleKills = map[string]int{
 func (t *topology) worksWhileKilled(tb testing.TB, hook *mixed.Hook) {
 	tb.Helper()
 	journal := mixed.NewJournal()
-	w := t.mixedWork(tb, mixed.Config{Journal: journal, Seed: 1, Callers: 6, Rate: 60, Keys: 20, Recipients: 5, Drain: time.Minute}, hook)
+	w := t.mixedWork(tb, mixed.Config{Journal: journal, Seed: 1, Callers: 6, Rate: 60, Keys: 20, Recipients: 5, Drain: shortDrain}, hook)
 	k := &killer{topology: t, tb: tb, journal: journal, chance: rand.New(rand.NewPCG(1, 2))}
 	w.Prepare(tb.Context())
 	working, stop := context.WithCancel(tb.Context())
