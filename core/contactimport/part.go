@@ -3,6 +3,7 @@ package contactimport
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/bulk"
@@ -65,12 +66,12 @@ func (p *part) mustFollow(earlier *part) bool {
 	return false
 }
 
-// begin starts to store the rows of the next part of the file. Before that it waits for the
-// parts that must be stored before, and for one if too many are being stored.
+// begin starts to store the rows of the next part of the file, after those that must be stored
+// before. Then it waits until another part may begin.
 func (r *run) begin(ctx context.Context, rows []contactfile.Row) error {
 	r.parts++
 	p := newPart(r.parts, rows)
-	for len(r.storing) > 0 && (len(r.storing) >= r.cfg.AtOnce || p.mustFollowAny(r.storing)) {
+	for slices.ContainsFunc(r.storing, p.mustFollow) {
 		if err := r.endFirst(ctx); err != nil {
 			return err
 		}
@@ -79,19 +80,10 @@ func (r *run) begin(ctx context.Context, rows []contactfile.Row) error {
 		p.stored = core.StartAsync(func() (storedPart, error) { return r.store(ctx, p) })
 	}
 	r.storing = append(r.storing, p)
-	if r.cfg.AtOnce > 1 {
+	if len(r.storing) < r.cfg.AtOnce {
 		return nil
 	}
 	return r.endFirst(ctx)
-}
-
-func (p *part) mustFollowAny(earlier []*part) bool {
-	for _, e := range earlier {
-		if p.mustFollow(e) {
-			return true
-		}
-	}
-	return false
 }
 
 // endAll waits for all parts that are being stored.
