@@ -91,8 +91,8 @@ func (i OperationInfo) ExampleOn(s Surface) string {
 	return i.Example
 }
 
-// Declare returns the [Operation] of an Op, with generated schemas. It is called once for
-// each operation, at start. It panics if the declaration is invalid.
+// Declare returns the [Operation] of an Op. It is called once for each operation, at start. It
+// panics if the declaration is invalid. The schemas are generated at their first use.
 func Declare[In, Out any](op Op[In, Out]) Operation {
 	if op.Name == "" || op.Purpose == "" || op.Do == nil || len(op.Scopes) > 0 && op.Scopes[0] == "" {
 		panic(fmt.Sprintf("core: operation %q is declared without name, purpose or function", op.Name))
@@ -113,24 +113,21 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 		panic(fmt.Sprintf("core: operation %q is a read and reaches people", op.Name))
 	}
 	in := reflect.TypeFor[In]()
-	d := &declared[In, Out]{op: op, holdsAny: holdsAny(in)}
+	d := &declared[In, Out]{op: op}
 	out := reflect.TypeFor[Out]()
 	for _, s := range []Surface{REST, Agent} {
 		d.input[surfaceIndex(s)] = mustSchema(in, s, closed)
 		d.views[surfaceIndex(s)] = viewerOf(out, s)
 		d.output[surfaceIndex(s)] = mustSchema(d.views[surfaceIndex(s)].shown, s, open)
-		d.texts[surfaceIndex(s)] = textsOf(d.views[surfaceIndex(s)].shown)
 	}
 	return d
 }
 
 type declared[In, Out any] struct {
-	op       Op[In, Out]
-	holdsAny bool // of In
-	input    [2]*Schema
-	output   [2]*Schema
-	views    [2]viewer
-	texts    [2][]Text
+	op     Op[In, Out]
+	input  [2]*Schema
+	output [2]*Schema
+	views  [2]viewer
 }
 
 func surfaceIndex(s Surface) int {
@@ -152,18 +149,19 @@ func (d *declared[In, Out]) Info() OperationInfo {
 func (d *declared[In, Out]) Input(s Surface) *Schema  { return d.input[surfaceIndex(s)] }
 func (d *declared[In, Out]) Output(s Surface) *Schema { return d.output[surfaceIndex(s)] }
 
-func (d *declared[In, Out]) Texts(s Surface) []Text { return d.texts[surfaceIndex(s)] }
+func (d *declared[In, Out]) Texts(s Surface) []Text { return textsOf(d.views[surfaceIndex(s)].shown) }
 
 func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if len(raw) == 0 {
 		raw = []byte("{}")
 	}
-	raw, err := d.Input(s).check(raw)
+	schema := d.Input(s)
+	raw, err := schema.check(raw)
 	if err != nil {
 		return nil, err
 	}
 	var in In
-	if d.holdsAny {
+	if schema.holdsAny {
 		// UseNumber keeps all digits of numbers in members that accept any JSON.
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()

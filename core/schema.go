@@ -15,14 +15,25 @@ import (
 
 // Schema is a JSON Schema (2020-12) generated from a Go type, with the validator compiled
 // from it. The REST API, the agent tools and the documentation use the same schemas.
+//
+// Both are made at their first use, which takes about a millisecond. The hundreds of schemas
+// of all operations would take most of the time of a start.
 type Schema struct {
-	text     json.RawMessage
-	compiled func() *validator.Schema
-	lengths  *lengths
-	enums    *enums        // of an input schema
-	simple   *simpleSchema // of an input schema; nil if it has no simple form
-	places   *AnyPaths
-	members  []string // names of the top-level members, which error messages list
+	key schemaKey
+
+	generating sync.Once // of the fields below
+	text       json.RawMessage
+	lengths    *lengths
+	enums      *enums        // of an input schema
+	simple     *simpleSchema // of an input schema; nil if it has no simple form
+	members    []string      // names of the top-level members, which error messages list
+
+	compiling sync.Once // of the fields below, and of the formats in simple
+	compiled  *validator.Schema
+	holdsAny  bool // whether a value of the Go type can hold values of any type
+
+	finding sync.Once // of places
+	places  *AnyPaths
 }
 
 // InputSchema returns the schema of the arguments of operations that take T. Values of T from other
@@ -39,21 +50,39 @@ func (s *Schema) CheckValue(value any) error {
 }
 
 // Text returns the schema as JSON. Callers must not change it.
-func (s *Schema) Text() json.RawMessage { return s.text }
+func (s *Schema) Text() json.RawMessage {
+	s.generate()
+	return s.text
+}
 
 // Members returns the names of the top-level members in order of declaration.
-func (s *Schema) Members() []string { return s.members }
+func (s *Schema) Members() []string {
+	s.generate()
+	return s.members
+}
+
+// HasMember reports whether Members has the name. It reads the Go type instead of the schema, so
+// it is cheap before the first use of the schema.
+func (s *Schema) HasMember(name string) bool { return hasMember(s.key.of, s.key.surface, name) }
 
 // AnyPaths returns the paths at which the arguments may have any JSON, nil for none.
-func (s *Schema) AnyPaths() *AnyPaths { return s.places }
+func (s *Schema) AnyPaths() *AnyPaths {
+	s.finding.Do(func() {
+		if s.key.open == closed {
+			s.places = anyPathsOf(s.key.of)
+		}
+	})
+	return s.places
+}
 
 // Canonical returns the canonical form of a JSON text that Check accepts: see
 // [CanonicalJSON], with enumerated values as the schema spells them. Requests with the same
 // meaning therefore have the same form. A text that has no canonical JSON is returned as it
 // is, except for these values.
 func (s *Schema) Canonical(raw []byte) ([]byte, error) {
+	s.generate()
 	raw = s.enums.respellText(raw)
-	if s.places != nil && CheckJSON(raw) != nil {
+	if s.AnyPaths() != nil && CheckJSON(raw) != nil {
 		return bytes.Clone(raw), nil
 	}
 	return CanonicalJSON(raw)
@@ -69,12 +98,19 @@ func (s *Schema) Check(raw []byte) error {
 // check validates as Check does, and returns the text with enumerated values as the schema
 // spells them.
 func (s *Schema) check(raw []byte) ([]byte, error) {
+	s.compile()
 	if s.simple.accepts(raw) {
 		return raw, nil
 	}
+	return s.checkDecoded(raw)
+}
+
+// checkDecoded validates as check does, without the simple form of the schema. The schema
+// must be compiled.
+func (s *Schema) checkDecoded(raw []byte) ([]byte, error) {
 	value, err := decodeJSON(raw)
-	if err != nil && s.places != nil {
-		value, err = decodeJSON(s.places.maskPaths(raw))
+	if places := s.AnyPaths(); err != nil && places != nil {
+		value, err = decodeJSON(places.maskPaths(raw))
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +119,7 @@ func (s *Schema) check(raw []byte) ([]byte, error) {
 		return nil, InvalidFields(*fault)
 	}
 	value, changed := s.enums.respell(value)
-	if err := s.compiled().Validate(value); err != nil {
+	if err := s.compiled.Validate(value); err != nil {
 		return nil, s.explain(err)
 	}
 	if changed {
@@ -112,47 +148,54 @@ type schemaKey struct {
 
 var schemas sync.Map // map of schemaKey to *Schema, filled by mustSchema
 
-// mustSchema returns the schema of a Go type, which it generates on the first call. It
-// panics for a type that JSON Schema cannot describe, which is an error in the declaration
-// of an operation.
+// mustSchema returns the schema of a Go type. Its first use panics for a type that JSON Schema
+// cannot describe, which is an error in the declaration of an operation.
 func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	key := schemaKey{t, s, o}
 	if made, ok := schemas.Load(key); ok {
 		return made.(*Schema)
 	}
-	made, _ := schemas.LoadOrStore(key, newSchema(t, s, o))
+	made, _ := schemas.LoadOrStore(key, &Schema{key: key})
 	return made.(*Schema)
 }
 
-func newSchema(t reflect.Type, s Surface, o openness) *Schema {
+// generate generates the schema from the Go type. It does so at the first call only.
+func (s *Schema) generate() { s.generating.Do(s.generateNow) }
+
+func (s *Schema) generateNow() {
 	r := reflector.Reflector{
 		Anonymous: true, DoNotReference: true, ExpandedStruct: true,
-		AllowAdditionalProperties: bool(o),
+		AllowAdditionalProperties: bool(s.key.open),
 	}
-	generated := r.ReflectFromType(t)
+	generated := r.ReflectFromType(s.key.of)
 	generated.Version = ""
-	dropOtherSurface(generated, t, s)
-	boundForAgents(generated, t, s)
+	dropOtherSurface(generated, s.key.of, s.key.surface)
+	boundForAgents(generated, s.key.of, s.key.surface)
 	foldNullable(generated)
 	text, err := json.Marshal(generated)
 	if err != nil {
-		panic("core: schema of " + t.String() + ": " + err.Error())
+		panic("core: schema of " + s.key.of.String() + ": " + err.Error())
 	}
-	schema := &Schema{text: text, lengths: lengthsOf(generated)}
-	if !o {
-		schema.places, schema.enums = anyPathsOf(t), enumsOf(generated)
+	s.text, s.lengths = text, lengthsOf(generated)
+	if !s.key.open {
+		s.enums, s.simple = enumsOf(generated), simpleOf(generated)
 	}
 	if generated.Properties != nil {
 		for p := generated.Properties.Oldest(); p != nil; p = p.Next() {
-			schema.members = append(schema.members, p.Key)
+			s.members = append(s.members, p.Key)
 		}
 	}
-	// An output schema is compiled at its first use, because only tests check results.
-	schema.compiled = sync.OnceValue(func() *validator.Schema { return mustCompile(t.String(), text) })
-	if !o {
-		schema.simple = simpleOf(generated, schema.compiled())
-	}
-	return schema
+}
+
+// compile generates the schema, and compiles the validator from it. It does so at the first
+// call only. Output schemas are compiled in tests alone, because only they check results.
+func (s *Schema) compile() {
+	s.compiling.Do(func() {
+		s.generate()
+		s.compiled = mustCompile(s.key.of.String(), s.text)
+		s.simple.takeFormats(s.compiled)
+		s.holdsAny = holdsAny(s.key.of)
+	})
 }
 
 func mustCompile(name string, text []byte) *validator.Schema {
@@ -231,6 +274,30 @@ func boundForAgents(schema *reflector.Schema, t reflect.Type, s Surface) {
 			}
 		}
 	}
+}
+
+// hasMember reports whether the JSON of the type has a member of this name on the surface.
+func hasMember(t reflect.Type, s Surface, name string) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		own := jsonName(f)
+		switch only := f.Tag.Get("only"); {
+		case own == "-" || only != "" && only != string(s):
+		case f.Anonymous && own == "":
+			if hasMember(f.Type, s, name) {
+				return true
+			}
+		case f.IsExported() && cmp.Or(own, f.Name) == name:
+			return true
+		}
+	}
+	return false
 }
 
 func without(names []string, name string) []string {

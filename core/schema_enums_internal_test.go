@@ -15,7 +15,9 @@ func TestCanonicalWordsAllocateNothing(t *testing.T) { //nolint:paralleltest // 
 		Colour string `json:"colour" jsonschema:"enum=RED"`
 		Coats  []coat `json:"coats"`
 	}
-	enumerated := mustSchema(reflect.TypeFor[in](), Agent, closed).enums
+	schema := mustSchema(reflect.TypeFor[in](), Agent, closed)
+	schema.generate()
+	enumerated := schema.enums
 	value, err := decodeJSON([]byte(`{"colour":"RED","coats":[{"kind":"primer"},{"kind":"TOP"}]}`))
 	if err != nil || enumerated == nil {
 		t.Fatal(enumerated, err)

@@ -30,8 +30,9 @@ type simpleMember struct {
 // fields of simpleMember only describe.
 var simpleKeywords = []string{"type", "title", "description", "examples", "default", "minLength", "maxLength", "format", "enum"}
 
-// simpleOf returns the schema in its simple form, or nil if it has none. compiled is the same schema.
-func simpleOf(s *reflector.Schema, compiled *validator.Schema) *simpleSchema {
+// simpleOf returns the schema in its simple form without the formats, or nil if it has none. See
+// [simpleSchema.takeFormats].
+func simpleOf(s *reflector.Schema) *simpleSchema {
 	names := keywords(s)
 	names = slices.DeleteFunc(names, func(k string) bool {
 		return slices.Contains([]string{"type", "properties", "additionalProperties", "required", "title", "description"}, k)
@@ -41,7 +42,7 @@ func simpleOf(s *reflector.Schema, compiled *validator.Schema) *simpleSchema {
 	}
 	simple := &simpleSchema{}
 	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		of, rules := p.Value, compiled.Properties[p.Key]
+		of := p.Value
 		for _, k := range keywords(of) {
 			if !slices.Contains(simpleKeywords, k) {
 				return nil
@@ -50,12 +51,12 @@ func simpleOf(s *reflector.Schema, compiled *validator.Schema) *simpleSchema {
 		if of.Type != "string" && (of.Type != "boolean" || of.Enum != nil) {
 			return nil
 		}
-		member := simpleMember{name: p.Key, boolean: of.Type == "boolean", longest: math.MaxInt, format: rules.Format}
-		if rules.MinLength != nil {
-			member.shortest = *rules.MinLength
+		member := simpleMember{name: p.Key, boolean: of.Type == "boolean", longest: math.MaxInt}
+		if of.MinLength != nil {
+			member.shortest = int(*of.MinLength)
 		}
-		if rules.MaxLength != nil {
-			member.longest = *rules.MaxLength
+		if of.MaxLength != nil {
+			member.longest = int(*of.MaxLength)
 		}
 		for _, word := range of.Enum {
 			text, ok := word.(string)
@@ -70,6 +71,17 @@ func simpleOf(s *reflector.Schema, compiled *validator.Schema) *simpleSchema {
 		simple.members = append(simple.members, member)
 	}
 	return simple
+}
+
+// takeFormats sets the formats of the members, which only the compiled schema has. Call it before
+// accepts.
+func (s *simpleSchema) takeFormats(compiled *validator.Schema) {
+	if s == nil {
+		return
+	}
+	for i := range s.members {
+		s.members[i].format = compiled.Properties[s.members[i].name].Format
+	}
 }
 
 // keywords returns the keywords of a schema.

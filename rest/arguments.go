@@ -110,7 +110,7 @@ func (m *mount) appendParameter(object []byte, name string, values []string) ([]
 		return nil, err
 	}
 	object = append(object, ':')
-	if text := values[0]; m.inQuery[name].fits(text) {
+	if text := values[0]; m.queryType(name).fits(text) {
 		object = append(object, text...)
 	} else if object, err = appendText(object, shown, text); err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (m *mount) repeatedMembers(body []byte, texts []string) ([]string, error) {
 		if err != nil {
 			return names, nil
 		}
-		if !m.inPath[i].is(value, texts[i]) {
+		if !m.isParameter(m.inPath[i], value, texts[i]) {
 			return nil, core.Invalid(name, "is given by the path, and the body has another value; leave it out of the body")
 		}
 		names = append(names, name)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
@@ -15,14 +16,15 @@ import (
 // noStore is the Cache-Control of responses that must not be cached.
 const noStore = "no-store"
 
-// mount is a route with its operation and the values that are computed once at start.
+// mount is a route with its operation and the values that are computed once.
 type mount struct {
 	Route
 	operation *guardrails.Operation
 	// inPath has the members of the operation's input that are path parameters.
 	inPath []pathMember
-	// inQuery has the types of the query parameters by name; nil for a route without any.
-	inQuery map[string]queryType
+	// types returns the types of the members of the operation's input, by name. They are read
+	// from the schema at the first call that needs them.
+	types func() map[string]queryType
 	// needs has the operation's scopes, separated by spaces, for the header
 	// WWW-Authenticate.
 	needs        string
@@ -39,19 +41,18 @@ func (m *mount) isLarge() bool { return m.Bundle || m.Archive }
 type pathMember struct {
 	name   string
 	prefix string // `"email":`
-	// isAddress is true if the path member is an email address. The body may then spell the
-	// address differently from the path, for example in upper case.
-	isAddress bool
 }
 
-// is reports whether a JSON value in the body is equal to text, the value of this path
-// parameter.
-func (p pathMember) is(value jsontext.Value, text string) bool {
+// isParameter reports whether a JSON value in the body is equal to text, the value of the path
+// parameter p. If p is an email address, the body may spell it differently from the path, for
+// example in upper case.
+func (m *mount) isParameter(p pathMember, value jsontext.Value, text string) bool {
 	decoded, err := jsontext.AppendUnquote(nil, value)
 	if err != nil {
 		return false
 	}
-	return string(decoded) == text || p.isAddress && core.EmailKey(string(decoded)) == core.EmailKey(text)
+	return string(decoded) == text ||
+		m.types()[p.name] == queryAddress && core.EmailKey(string(decoded)) == core.EmailKey(text)
 }
 
 // mount prepares a route for serving. It fails if the catalogue lacks the operation, or if a
@@ -66,30 +67,27 @@ func (s *Server) mount(route Route) (*mount, error) {
 	if route.MaxAge > 0 {
 		m.cacheControl = "max-age=" + strconv.Itoa(int(route.MaxAge.Seconds()))
 	}
-	members := op.Input(core.REST).Members()
-	types, err := queryTypes(op.Input(core.REST))
-	if err != nil {
-		return nil, err
-	}
+	input := op.Input(core.REST)
+	m.types = sync.OnceValue(func() map[string]queryType { return queryTypes(input) })
 	for _, name := range pathParameters(route.Path) {
-		if !slices.Contains(members, name) {
+		if !input.HasMember(name) {
 			return nil, fmt.Errorf("path parameter %q is not a member of the operation's input", name)
 		}
-		m.inPath = append(m.inPath, pathMember{name, strconv.Quote(name) + ":", types[name] == queryAddress})
+		m.inPath = append(m.inPath, pathMember{name, strconv.Quote(name) + ":"})
 	}
-	if m.Items != "" && !slices.Contains(members, m.Items) {
+	if m.Items != "" && !input.HasMember(m.Items) {
 		return nil, fmt.Errorf("%q, whose items the body is, is not a member of the operation's input", m.Items)
 	}
-	if !m.TakesBody() {
-		m.inQuery = types
-	}
-	for _, name := range m.QueryAlso {
-		if m.inQuery == nil {
-			m.inQuery = map[string]queryType{}
-		}
-		m.inQuery[name] = types[name]
-	}
 	return m, nil
+}
+
+// queryType returns the type to which a query parameter is converted. A route that takes a body
+// has only the query parameters of QueryAlso.
+func (m *mount) queryType(name string) queryType {
+	if m.TakesBody() && !slices.Contains(m.QueryAlso, name) {
+		return queryText
+	}
+	return m.types()[name]
 }
 
 // namesInPath reports whether name is a path parameter of the route.
@@ -122,18 +120,18 @@ const (
 
 // queryTypes returns the type of each member of an operation's input, by name, from the
 // input schema.
-func queryTypes(input *core.Schema) (map[string]queryType, error) {
+func queryTypes(input *core.Schema) map[string]queryType {
 	var schema struct {
 		Properties map[string]propertyType `json:"properties"`
 	}
 	if err := json.Unmarshal(input.Text(), &schema); err != nil {
-		return nil, fmt.Errorf("input schema: %w", err)
+		panic("rest: input schema: " + err.Error()) // a schema of ours
 	}
 	types := make(map[string]queryType, len(schema.Properties))
 	for name, property := range schema.Properties {
 		types[name] = property.query()
 	}
-	return types, nil
+	return types
 }
 
 // propertyType is the part of a property's JSON schema that states its type. Type is a name

@@ -115,7 +115,8 @@ func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *toolR
 	if result.Replayed {
 		limit -= content.WireLength([]byte(replayedMember))
 	}
-	short := content.Shrink(value, t.untrusted, limit)
+	untrusted := t.untrusted()
+	short := content.Shrink(value, untrusted, limit)
 	x.truncated = len(short) != len(value)
 	if result.Replayed {
 		short = withReplayed(short)
@@ -124,7 +125,7 @@ func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *toolR
 	if sample, ok := result.Value.(guardrails.Truncated); ok {
 		x.truncated = x.truncated || sample.WasTruncated()
 	}
-	return &toolResult{text: text, hidden: hidden, structured: short, untrusted: t.untrusted, replayed: result.Replayed}
+	return &toolResult{text: text, hidden: hidden, structured: short, untrusted: untrusted, replayed: result.Replayed}
 }
 
 // maxSentence is the maximum length of the text of a failed call, in characters. The

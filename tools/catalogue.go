@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -54,22 +55,42 @@ func Table() []string { return slices.Clone(table) }
 // tool is an operation that is served as a tool, with the values that are computed from its
 // declaration.
 type tool struct {
-	op        *guardrails.Operation // nil for a tool added by [Server.AddTool]
-	described *mcp.Tool
-	// encoded is described as JSON, an item of tools/list.
-	encoded  json.RawMessage
+	op       *guardrails.Operation // nil for a tool added by [Server.AddTool]
+	name     string
 	confirms bool
 	// needs are the operation's scopes, separated by spaces, as in a WWW-Authenticate
 	// challenge.
 	needs string
-	// untrusted are the paths of the members of a result that contain texts of customers or
+	// untrusted returns the paths of the members of a result that contain texts of customers or
 	// third parties.
-	untrusted []string
+	untrusted func() []string
+	// encoded returns the description of the tool as JSON, an item of tools/list. Like
+	// untrusted, it is made at the first call, because its schemas take a part of a start.
+	encoded func() (json.RawMessage, error)
 }
 
-// newTool returns the tool for an operation. It fails if a schema of the operation cannot
-// be converted.
-func newTool(op *guardrails.Operation) (*tool, error) {
+// newTool returns the tool for an operation.
+func newTool(op *guardrails.Operation) *tool {
+	info := op.Info()
+	return &tool{
+		op:        op,
+		name:      info.Name,
+		confirms:  info.Confirms,
+		needs:     core.Scopes(info.Scopes).Join(),
+		untrusted: sync.OnceValue(func() []string { return core.UntrustedPaths(op.Texts(core.Agent)) }),
+		encoded: sync.OnceValues(func() (json.RawMessage, error) {
+			described, err := describe(op)
+			if err != nil {
+				return nil, fmt.Errorf("tool %s: %w", info.Name, err)
+			}
+			return json.Marshal(described)
+		}),
+	}
+}
+
+// describe returns the description of an operation's tool. It fails if a schema of the operation
+// cannot be converted.
+func describe(op *guardrails.Operation) (*mcp.Tool, error) {
 	info := op.Info()
 	input, err := schema.Input(op)
 	if err != nil {
@@ -79,17 +100,11 @@ func newTool(op *guardrails.Operation) (*tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
-	return &tool{
-		op:        op,
-		confirms:  info.Confirms,
-		needs:     core.Scopes(info.Scopes).Join(),
-		untrusted: core.UntrustedPaths(op.Texts(core.Agent)),
-		described: &mcp.Tool{
-			Name: info.Name, Title: info.Title, Description: info.Purpose,
-			Annotations:  annotate(info),
-			InputSchema:  input,
-			OutputSchema: output,
-		},
+	return &mcp.Tool{
+		Name: info.Name, Title: info.Title, Description: info.Purpose,
+		Annotations:  annotate(info),
+		InputSchema:  input,
+		OutputSchema: output,
 	}, nil
 }
 

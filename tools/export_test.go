@@ -19,7 +19,11 @@ func (s *Server) BySDK() (http.Handler, error) {
 	}
 	by.protocol.sdk.AddReceivingMiddleware(by.listCallable)
 	for _, t := range s.tools.sorted {
-		by.protocol.sdk.AddTool(t.described, by.sdkHandler(t))
+		described, err := describe(t.op)
+		if err != nil {
+			return nil, err
+		}
+		by.protocol.sdk.AddTool(described, by.sdkHandler(t))
 	}
 	by.answer = func(w http.ResponseWriter, r *http.Request, x *exchange) error {
 		x.call = nil // the SDK decodes the params

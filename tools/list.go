@@ -49,7 +49,11 @@ func (s *Server) answerList(w http.ResponseWriter, x *exchange) error {
 		if !first {
 			a.WriteByte(',')
 		}
-		a.Write(t.encoded)
+		encoded, err := t.encoded()
+		if err != nil {
+			return err
+		}
+		a.Write(encoded)
 		first = false
 	}
 	a.Write(form.after)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -53,8 +54,7 @@ type Server struct {
 }
 
 // New returns a server. It has a tool for each name of [Table] for which cfg.Catalogue has
-// an operation. New fails for an invalid origin in cfg or a schema that cannot be
-// converted.
+// an operation. New fails for an invalid origin in cfg.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:   cfg,
@@ -70,9 +70,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	for _, name := range table {
-		if err := s.Mount(name); err != nil {
-			return nil, err
-		}
+		s.Mount(name)
 	}
 	// The scopes are those of the tools. A client that does not read the scopes of a challenge
 	// requests those of the document.
@@ -85,12 +83,10 @@ func New(cfg Config) (*Server, error) {
 
 // Mount adds the operation with this name as a tool. It does nothing if the catalogue of
 // operations does not have it. It must not be called after the first request.
-func (s *Server) Mount(name string) error {
-	op, ok := s.cfg.Catalogue.Operation(name)
-	if !ok {
-		return nil
+func (s *Server) Mount(name string) {
+	if op, ok := s.cfg.Catalogue.Operation(name); ok {
+		s.tools.mount(op)
 	}
-	return s.tools.mount(op)
 }
 
 // AddTool adds a tool without an operation, for tests of the protocol. The SDK answers its
@@ -98,8 +94,13 @@ func (s *Server) Mount(name string) error {
 // new result for each call, because the endpoint modifies results. AddTool must not be
 // called after the first request. It fails for a description that cannot be encoded.
 func (s *Server) AddTool(described *mcp.Tool, handler mcp.ToolHandler) error {
+	encoded, err := json.Marshal(described)
+	if err != nil {
+		return fmt.Errorf("tool %s: %w", described.Name, err)
+	}
 	s.protocol.sdk.AddTool(described, handler)
-	return s.tools.add(&tool{described: described})
+	s.tools.add(&tool{name: described.Name, encoded: func() (json.RawMessage, error) { return encoded, nil }})
+	return nil
 }
 
 // Paths returns all paths that the endpoint serves.

@@ -3,7 +3,6 @@ package tools
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -28,31 +27,18 @@ type toolset struct {
 	places *core.AnyPaths
 }
 
-// mount adds the operation as a tool. It fails if a schema of the operation cannot be
-// converted.
-func (s *toolset) mount(op *guardrails.Operation) error {
-	t, err := newTool(op)
-	if err != nil {
-		return fmt.Errorf("tool %s: %w", op.Info().Name, err)
-	}
-	if err := s.add(t); err != nil {
-		return err
-	}
+// mount adds the operation as a tool.
+func (s *toolset) mount(op *guardrails.Operation) {
+	s.add(newTool(op))
 	s.scopes = core.NewScopes(append(s.scopes.Strings(), op.Info().NeededScopes().Strings()...)...)
 	s.places = s.places.Union(op.Input(core.Agent).AnyPaths().Nest("params", "arguments"))
-	return nil
 }
 
 // add adds a tool, at its place in the order of names.
-func (s *toolset) add(t *tool) error {
-	var err error
-	if t.encoded, err = json.Marshal(t.described); err != nil {
-		return fmt.Errorf("tool %s: %w", t.described.Name, err)
-	}
-	s.byName[t.described.Name] = t
-	at, _ := slices.BinarySearchFunc(s.sorted, t, func(a, b *tool) int { return cmp.Compare(a.described.Name, b.described.Name) })
+func (s *toolset) add(t *tool) {
+	s.byName[t.name] = t
+	at, _ := slices.BinarySearchFunc(s.sorted, t, func(a, b *tool) int { return cmp.Compare(a.name, b.name) })
 	s.sorted = slices.Insert(s.sorted, at, t)
-	return nil
 }
 
 // decodeCall sets x.call for a tool whose calls the SDK answers. It fails for params that the

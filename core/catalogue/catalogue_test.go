@@ -68,6 +68,23 @@ func TestEveryArgumentIsDescribed(t *testing.T) {
 	}
 }
 
+// TestMembersAreFoundByType checks that HasMember, which reads the Go type of the arguments, finds
+// the members of the schema and no others.
+func TestMembersAreFoundByType(t *testing.T) {
+	t.Parallel()
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		names := slices.Concat(op.Input(core.REST).Members(), op.Input(core.Agent).Members(), []string{"", "-", "Email", "org_id"})
+		for _, surface := range []core.Surface{core.REST, core.Agent} {
+			schema := op.Input(surface)
+			for _, name := range names {
+				if got, want := schema.HasMember(name), slices.Contains(schema.Members(), name); got != want {
+					t.Errorf("%s: %s member %q: %v, want %v", op.Info().Name, surface, name, got, want)
+				}
+			}
+		}
+	}
+}
+
 // definitionScopes are the scopes for changing definitions (lists, topics, attributes and
 // activities), which a connected Git repository may own.
 var definitionScopes = []core.Scope{core.ListsManage, core.TopicsManage, core.AttributesManage, core.ActivitiesManage}

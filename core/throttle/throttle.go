@@ -1,4 +1,4 @@
-// Package throttle limits attempts, such as wrong passwords, by key in a fixed amount of
+// Package throttle limits attempts, such as wrong passwords, by key in a bounded amount of
 // memory. Callers choose the keys and pass the time.
 //
 // Each process has its own counts. They slow down guessing and are not a quota: with n
@@ -11,8 +11,13 @@ import (
 	"time"
 )
 
-// slots is the number of counters in a Throttle. Each takes 8 bytes.
-const slots = 1 << 16
+// slots is the number of counters in a Throttle, of 8 bytes each. They are allocated in blocks,
+// each at the first attempt of one of its keys, because most throttles of a server at rest have
+// no attempts.
+const (
+	slots     = 1 << 16
+	blockSize = 1 << 10 // counters in a block
+)
 
 // Throttle allows a burst of attempts for each key, and then one attempt per period. It is
 // safe for use by several goroutines.
@@ -29,16 +34,14 @@ type Throttle struct {
 	mu sync.Mutex
 	// full has for each counter the time at which all attempts are available again, in
 	// nanoseconds since 1970. It is the theoretical arrival time of the generic cell rate
-	// algorithm (GCRA).
-	full []int64
+	// algorithm (GCRA). A block is nil if none of its counters was used.
+	full [slots / blockSize]*[blockSize]int64
 }
 
 // New returns a Throttle. It allows for each key as many attempts at once as the parameter
 // burst says. After each period of length every, it allows one more.
 func New(burst int, every time.Duration) *Throttle {
-	return &Throttle{
-		burst: time.Duration(burst) * every, every: every, seed: maphash.MakeSeed(), full: make([]int64, slots),
-	}
+	return &Throttle{burst: time.Duration(burst) * every, every: every, seed: maphash.MakeSeed()}
 }
 
 // Take counts one attempt for the key and returns 0. If no attempt is left, it counts
@@ -48,11 +51,12 @@ func (t *Throttle) Take(key string, now time.Time) time.Duration {
 	slot := t.slot(key)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	next := max(t.full[slot], now.UnixNano()) + int64(t.every)
+	full := t.counter(slot)
+	next := max(*full, now.UnixNano()) + int64(t.every)
 	if wait := time.Duration(next-now.UnixNano()) - t.burst; wait > 0 {
 		return wait
 	}
-	t.full[slot] = next
+	*full = next
 	return 0
 }
 
@@ -61,7 +65,16 @@ func (t *Throttle) Forget(key string) {
 	slot := t.slot(key)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.full[slot] = 0
+	*t.counter(slot) = 0
+}
+
+// counter returns the counter of a slot. The caller holds t.mu.
+func (t *Throttle) counter(slot uint64) *int64 {
+	block := &t.full[slot/blockSize]
+	if *block == nil {
+		*block = new([blockSize]int64)
+	}
+	return &(*block)[slot%blockSize]
 }
 
 func (t *Throttle) slot(key string) uint64 { return maphash.String(t.seed, key) % slots }
