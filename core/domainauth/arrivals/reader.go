@@ -30,7 +30,7 @@ const (
 	lease, extendEvery = time.Minute, 15 * time.Second
 	// readTime bounds an attempt.
 	readTime = 30 * time.Minute
-	// queueTime bounds the calls of the queue that the end of the process does not interrupt.
+	// queueTime bounds a claim, which the end of the process does not interrupt.
 	queueTime = 5 * time.Second
 	// firstDelay and longestDelay are the shortest and longest wait after a failure. The waits
 	// double. After maxAttempts, in four days, the file has failed.
@@ -62,7 +62,8 @@ type ReaderConfig struct {
 // Reader reads files that arrived. Every process with workers has one; several share the queue.
 type Reader struct {
 	*workpool.Pool[*claimed]
-	cfg ReaderConfig
+	cfg     ReaderConfig
+	putOffs *workpool.Results[putOff]
 }
 
 // claimed is a file that this process has claimed.
@@ -73,11 +74,18 @@ type claimed struct {
 	unextended func()
 }
 
+// putOff is a file that is due again at a time, or never if that is zero.
+type putOff struct {
+	File
+	due time.Time
+}
+
 // NewReader returns a Reader that does nothing yet.
 func NewReader(cfg ReaderConfig) *Reader {
 	r := &Reader{cfg: cfg}
+	r.putOffs = workpool.NewResults(cfg.Clock, r.storePutOff)
 	r.Pool = workpool.New(workpool.Config[*claimed]{
-		Limit: maxReading, RetryAfter: time.Second, Find: r.find, Do: r.do, Clock: cfg.Clock, Log: cfg.Log,
+		Limit: maxReading, RetryAfter: time.Second, Before: r.putOffs.Retry, Find: r.find, Do: r.do, Clock: cfg.Clock, Log: cfg.Log,
 		FindFailed: "DMARC reports that arrived could not be looked for", DoFailed: "a DMARC report that arrived could not be put off",
 		Attributes: func(f *claimed) []any { return []any{"org_id", f.OrgID, "file_id", f.ID} },
 	})
@@ -89,6 +97,7 @@ func (r *Reader) Run(ctx context.Context) {
 	ticker := time.NewTicker(LookEvery)
 	defer ticker.Stop()
 	r.Follow(ctx, ticker.C)
+	r.putOffs.End(core.WithLane(ctx, core.Background))
 }
 
 // ReadDue reads the files that are due now, and returns when they are read. Tests call it in place
@@ -120,26 +129,34 @@ func (r *Reader) find(ctx context.Context, room int) ([]*claimed, error) {
 var errClaimedAgain = errors.New("domainauth: the file was claimed again")
 
 // do reads a file. After a failure it is due again later. One that the end of the process
-// interrupted is due at once.
+// interrupted is due at once. A result that an outage of the database interrupts is stored when it
+// answers again.
 func (r *Reader) do(ctx context.Context, f *claimed) (time.Time, error) {
 	err := r.guarded(ctx, f)
 	if err == nil || errors.Is(err, errClaimedAgain) {
 		return time.Time{}, nil
 	}
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
-	defer cancel()
-	if ctx.Err() != nil {
-		_, err = r.cfg.Queue.PutOff(lasting, f.File, r.cfg.Clock())
-		return time.Time{}, err
+	result := putOff{File: f.File, due: r.cfg.Clock()}
+	until := result.due.Add(lease) // it was extended at any time until now
+	if ctx.Err() == nil {
+		delay := delayAfter(f.Attempts)
+		r.cfg.Log.ErrorContext(ctx, "a DMARC report that arrived could not be read; it is tried again",
+			"org_id", f.OrgID, "file_id", f.ID, "attempts", f.Attempts, "next_in", delay, "error", err)
+		result.due = result.due.Add(delay)
+		if f.Attempts >= maxAttempts {
+			result.due = time.Time{}
+		}
 	}
-	delay := delayAfter(f.Attempts)
-	r.cfg.Log.ErrorContext(ctx, "a DMARC report that arrived could not be read; it is tried again",
-		"org_id", f.OrgID, "file_id", f.ID, "attempts", f.Attempts, "next_in", delay, "error", err)
-	if f.Attempts >= maxAttempts {
-		return time.Time{}, r.giveUp(lasting, f.File)
+	return time.Time{}, r.putOffs.Store(ctx, result, until)
+}
+
+// storePutOff makes a file due again, or gives it up.
+func (r *Reader) storePutOff(ctx context.Context, o putOff) error {
+	if o.due.IsZero() {
+		return r.giveUp(ctx, o.File)
 	}
-	_, err = r.cfg.Queue.PutOff(lasting, f.File, r.cfg.Clock().Add(delay))
-	return time.Time{}, err
+	_, err := r.cfg.Queue.PutOff(ctx, o.File, o.due)
+	return err
 }
 
 // giveUp ends the attempts to read a file, or to delete its objects. The sweep of received mail

@@ -45,6 +45,7 @@ type world struct {
 	db          *storage.DB
 	org, id     string
 	token       string
+	queue       *outage
 	stores      *inboundtest.Stores
 	intake      *reading
 	zone        zone
@@ -70,6 +71,7 @@ func newWorldFor(t *testing.T, db *storage.DB, token string) *world {
 	w.addDomain(w.id, domain, token)
 	w.intake = &reading{Reader: intake.New(intake.Config{Store: db.DMARCReports(), Transactor: db, Clock: w.Now})}
 	store := db.ReportArrivals()
+	w.queue = &outage{Queue: store}
 	w.reader = w.newReader(0)
 	w.router = arrivals.NewRouter(store, mailHosts, w.Now)
 	w.desk = arrivals.Desk{Store: store, Transactor: db, Audit: db.Audit(), Clock: w.Now}
@@ -87,7 +89,7 @@ func newWorldFor(t *testing.T, db *storage.DB, token string) *world {
 // newReader returns a reader that extends leases so often.
 func (w *world) newReader(extend time.Duration) *arrivals.Reader {
 	return arrivals.NewReader(arrivals.ReaderConfig{
-		Queue: w.db.ReportArrivals(), Stores: w.stores, Transactor: w.db, Intake: w.intake, Resolver: func() dmarc.Resolver { return w.zone },
+		Queue: w.queue, Stores: w.stores, Transactor: w.db, Intake: w.intake, Resolver: func() dmarc.Resolver { return w.zone },
 		ExtendEvery: extend, Clock: w.Now, Log: slog.New(slog.DiscardHandler),
 	})
 }

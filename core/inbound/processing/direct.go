@@ -33,9 +33,11 @@ func newDirect() direct { return direct{places: make(chan struct{}, maxDirect)} 
 
 // Follow is the Follow of the pool. While it runs, Reserve returns places.
 func (p *Processor) Follow(ctx context.Context, ticks <-chan time.Time) {
-	p.direct.open(core.WithLane(ctx, core.Background))
-	defer p.direct.close()
+	ctx = core.WithLane(ctx, core.Background)
+	p.direct.open(ctx)
 	p.Pool.Follow(ctx, ticks)
+	p.direct.close()
+	p.putOffs.End(ctx)
 }
 
 // open lets Reserve return places until close.
@@ -103,7 +105,7 @@ func (pl *place) Release() {
 func (pl *place) Begin(t inbound.Task) {
 	go func() {
 		defer pl.Release()
-		if _, err := pl.p.do(pl.ctx, &claimed{Task: t}); err != nil {
+		if _, err := pl.p.do(pl.ctx, &claimed{Task: t, until: pl.until}); err != nil {
 			pl.p.cfg.Log.ErrorContext(pl.ctx, "received mail could not be put off", "org_id", t.OrgID, "message_id", t.Envelope.ID, "error", err)
 		}
 	}()

@@ -29,7 +29,7 @@ const (
 	// workTime bounds the work on one message, and leaseTime is for how long no other process
 	// takes it.
 	workTime, leaseTime = time.Minute, 2 * time.Minute
-	// queueTime bounds the calls of the queue that the end of the process does not interrupt.
+	// queueTime bounds a claim, which the end of the process does not interrupt.
 	queueTime = 5 * time.Second
 	// firstDelay and longestDelay are the shortest and longest wait after a failure. The waits
 	// double.
@@ -81,22 +81,32 @@ type Processor struct {
 	cfg     Config
 	memory  *semaphore.Weighted
 	deliver *groupcommit.Group[*delivery]
+	putOffs *workpool.Results[putOff]
 	direct  direct
 }
 
 // claimed is a task that this process has claimed.
 type claimed struct {
 	inbound.Task
+	// until is the end of the lease.
+	until time.Time
 	// added has the keys of objects that only this attempt knows, until it is committed.
 	added []string
+}
+
+// putOff is a task that is due again at a time.
+type putOff struct {
+	*claimed
+	due time.Time
 }
 
 // New returns a Processor that does nothing yet.
 func New(cfg Config) *Processor {
 	p := &Processor{cfg: cfg, memory: semaphore.NewWeighted(maxBytes), direct: newDirect()}
 	p.deliver = groupcommit.New(groupcommit.Config[*delivery]{Commit: p.commit, Max: maxGroup, Timeout: workTime})
+	p.putOffs = workpool.NewResults(cfg.Clock, p.storePutOff)
 	p.Pool = workpool.New(workpool.Config[*claimed]{
-		Limit: maxRunning, Batch: claimBatch, RetryAfter: retryAfter, Find: p.find, Do: p.do, Clock: cfg.Clock, Log: cfg.Log,
+		Limit: maxRunning, Batch: claimBatch, RetryAfter: retryAfter, Before: p.putOffs.Retry, Find: p.find, Do: p.do, Clock: cfg.Clock, Log: cfg.Log,
 		FindFailed: "received mail could not be looked for", DoFailed: "received mail could not be put off",
 		Attributes: func(c *claimed) []any { return []any{"org_id", c.OrgID, "message_id", c.Envelope.ID} },
 	})
@@ -109,13 +119,14 @@ func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
 	now := p.cfg.Clock()
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
 	defer cancel()
-	tasks, err := p.cfg.Queue.Claim(lasting, now, now.Add(leaseTime), room)
+	until := now.Add(leaseTime)
+	tasks, err := p.cfg.Queue.Claim(lasting, now, until, room)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]*claimed, len(tasks))
 	for i, t := range tasks {
-		all[i] = &claimed{Task: t}
+		all[i] = &claimed{Task: t, until: until}
 	}
 	if len(all) == room {
 		p.Wake() // there may be more
@@ -125,32 +136,33 @@ func (p *Processor) find(ctx context.Context, room int) ([]*claimed, error) {
 
 // do processes a task. After a failure the task is due again later, without an end: the message
 // was accepted. A task that the end of the process interrupted is due at once, so that another
-// process need not wait for the end of the lease.
+// process need not wait for the end of the lease. Nor need a task of which an outage of the
+// database made the attempt fail: it is put off when the database answers again.
 func (p *Processor) do(ctx context.Context, c *claimed) (time.Time, error) {
 	began := p.cfg.Clock()
 	outcome, err := p.guarded(ctx, c)
-	if ended := p.cfg.Clock(); outcome != "" && ctx.Err() == nil {
+	ended := p.cfg.Clock()
+	if outcome != "" && ctx.Err() == nil {
 		p.cfg.Observe(outcome, ended.Sub(began), ended.Sub(c.Envelope.ReceivedAt))
 	}
 	if err == nil {
 		return time.Time{}, nil
 	}
+	c.Raw = nil // the task may be kept
 	if ctx.Err() != nil {
-		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTime)
-		defer cancel()
-		return time.Time{}, p.putOff(lasting, c, 0)
+		return time.Time{}, p.putOffs.Store(ctx, putOff{c, ended}, c.until)
 	}
 	delay := delayAfter(c.Attempts)
 	p.cfg.Log.ErrorContext(ctx, "received mail could not be processed; it is tried again",
 		"org_id", c.OrgID, "message_id", c.Envelope.ID, "attempts", c.Attempts, "next_in", delay, "error", err)
-	return time.Time{}, p.putOff(ctx, c, delay)
+	return time.Time{}, p.putOffs.Store(ctx, putOff{c, ended.Add(delay)}, c.until)
 }
 
-// putOff makes a task due after a delay, and deletes what its attempt has stored.
-func (p *Processor) putOff(ctx context.Context, c *claimed, delay time.Duration) error {
-	undone, err := p.cfg.Queue.PutOff(ctx, c.Task, p.cfg.Clock().Add(delay))
+// storePutOff makes a task due again, and deletes what its attempt has stored.
+func (p *Processor) storePutOff(ctx context.Context, o putOff) error {
+	undone, err := p.cfg.Queue.PutOff(ctx, o.Task, o.due)
 	if undone && err == nil {
-		p.remove(ctx, c)
+		p.remove(ctx, o.claimed)
 	}
 	return err
 }

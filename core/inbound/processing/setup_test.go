@@ -29,6 +29,7 @@ var errBroken = errors.New("broken")
 type world struct {
 	inbound.Queue
 	db     *storage.DB
+	outage *outage
 	stores *inboundtest.Stores
 	spool  *spool.Spooler
 	*processing.Processor
@@ -66,6 +67,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
 	w := &world{Queue: inboundstore.NewQueue(db.DB), db: db, org: core.NewID(), now: start}
+	w.outage = &outage{Queue: w.Queue, Transactor: db}
 	w.stores = inboundtest.NewStores(t, w.clock)
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	w.spool = spool.New(spool.Config{Stores: w.stores, Queue: w.Queue, Folder: t.TempDir(), Wake: func() {}, Count: func(spool.Outcome) {}, Log: log})
@@ -75,7 +77,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 
 func (w *world) newProcessor(log *slog.Logger) *processing.Processor {
 	return processing.New(processing.Config{
-		Queue: w.Queue, Stores: w.stores, Transactor: w.db, Clock: w.clock, Log: log,
+		Queue: w.outage, Stores: w.stores, Transactor: w.outage, Clock: w.clock, Log: log,
 		Judge: func(ctx context.Context, _ inbound.Envelope, raw []byte) inbound.Verdicts {
 			if w.judge == nil {
 				return inbound.Verdicts{SPF: inbound.Pass}
