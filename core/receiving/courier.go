@@ -2,6 +2,7 @@ package receiving
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -38,6 +39,8 @@ const (
 	// settleMost is the largest number of results in one transaction, and settleWait how long one
 	// waits for further results. So a process makes at most a hundred such transactions a second.
 	settleMost, settleWait = 256, 10 * time.Millisecond
+	// retryAfter is how long an endpoint rests after the database failed in its turn.
+	retryAfter = 5 * time.Second
 )
 
 // Sender makes one attempt to deliver a message. Every outcome is in the answer.
@@ -61,11 +64,19 @@ type Courier struct {
 	CourierConfig
 	fast, slow *workpool.Pool[Target]
 	results    *groupcommit.Group[Result]
+	// settled and released have the results of attempts and the ends of leases that an outage of
+	// the database interrupted.
+	settled  *workpool.Results[Result]
+	released *workpool.Results[Endpoint]
 }
 
 // NewCourier returns a Courier.
 func NewCourier(cfg CourierConfig) *Courier {
 	c := &Courier{CourierConfig: cfg}
+	c.settled = workpool.NewResults(cfg.Clock, func(ctx context.Context, r Result) error { return c.results.Do(ctx, r) })
+	c.released = workpool.NewResults(cfg.Clock, func(ctx context.Context, e Endpoint) error {
+		return cfg.Queue.Release(ctx, e, cfg.Clock())
+	})
 	c.fast, c.slow = c.lane(false), c.lane(true)
 	c.results = groupcommit.New(groupcommit.Config[Result]{
 		Commit: cfg.Queue.Settle, Max: settleMost, Gather: settleWait, Timeout: settleTimeout,
@@ -88,6 +99,8 @@ func (c *Courier) Run(ctx context.Context) {
 		})
 	}
 	lanes.Wait()
+	c.settled.End(ctx)
+	c.released.End(ctx)
 }
 
 // SendDue sends the deliveries that are due now, in both lanes, and returns when all attempts
@@ -106,7 +119,7 @@ func (c *Courier) SendDue(ctx context.Context) error {
 // lane returns a pool whose items are endpoints that are slow, or the others.
 func (c *Courier) lane(slow bool) *workpool.Pool[Target] {
 	return workpool.New(workpool.Config[Target]{
-		Limit: laneSize, RetryAfter: lease, Clock: c.Clock, Log: c.Log,
+		Limit: laneSize, RetryAfter: retryAfter, Clock: c.Clock, Log: c.Log, Before: c.storeKept,
 		Find: func(ctx context.Context, room int) ([]Target, error) {
 			return c.Queue.Due(ctx, slow, c.Clock(), 2*room)
 		},
@@ -116,6 +129,12 @@ func (c *Courier) lane(slow bool) *workpool.Pool[Target] {
 		FindFailed: "deliveries of received mail wait", DoFailed: "deliveries of received mail to an endpoint wait",
 		Attributes: func(t Target) []any { return []any{"org_id", t.OrgID, "domain_id", t.DomainID} },
 	})
+}
+
+// storeKept stores what an outage of the database interrupted: first the results, so that no
+// delivery is sent again because its endpoint is free.
+func (c *Courier) storeKept(ctx context.Context) error {
+	return errors.Join(c.settled.Retry(ctx), c.released.Retry(ctx))
 }
 
 // serve sends due deliveries of an endpoint in one turn. If others may stay due because the time
@@ -130,7 +149,7 @@ func (c *Courier) serve(ctx context.Context, t Target, slow bool) error {
 	if run.secret, err = OpenSecret(c.Sealer, e.OrgID, e.DomainID, e.Secret); err == nil {
 		err = run.sendDue(ctx)
 	}
-	c.release(ctx, e)
+	c.release(ctx, e, began.Add(lease))
 	if err == nil && run.goesOn() {
 		// The fast lane looks when this turn has left its lane, or at once.
 		c.fast.EndRests(func(other Target) bool { return other == t })
@@ -147,11 +166,9 @@ func (c *Courier) lease(ctx context.Context, t Target, now time.Time) (Endpoint,
 }
 
 // release ends the lease of an endpoint, so that deliveries that become due need not wait for
-// its end.
-func (c *Courier) release(ctx context.Context, e Endpoint) {
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	defer cancel()
-	if err := c.Queue.Release(lasting, e, c.Clock()); err != nil {
-		c.Log.WarnContext(ctx, "the lease of an endpoint for received mail ends by itself", "org_id", e.OrgID, "domain_id", e.DomainID, "error", err)
+// its end. After an outage of the database the lease ends when it answers again.
+func (c *Courier) release(ctx context.Context, e Endpoint, until time.Time) {
+	if err := c.released.Store(ctx, e, until); err != nil {
+		c.Log.WarnContext(ctx, "the lease of an endpoint for received mail could not be ended", "org_id", e.OrgID, "domain_id", e.DomainID, "error", err)
 	}
 }

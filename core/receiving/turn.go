@@ -143,9 +143,10 @@ func (r *turn) send(ctx context.Context, item Item) (Result, bool) {
 	return result, err == nil && !interrupted
 }
 
-// settle stores a result, also while the process stops.
+// settle stores a result, also while the process stops. If an outage of the database interrupts
+// it, the turn ends, and the result is stored when the database answers again.
 func (r *turn) settle(ctx context.Context, result Result) {
-	if err := r.results.Do(context.WithoutCancel(ctx), result); err != nil {
+	if err := r.settled.Store(ctx, result, r.began.Add(lease)); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.err = errors.Join(r.err, fmt.Errorf("result of delivery %s: %w", result.Item.ID, err))

@@ -23,8 +23,8 @@ const (
 	laneSize = 64
 	// slowFrom is the duration of an attempt from which an endpoint counts as slow.
 	slowFrom = 2 * time.Second
-	// settleTimeout limits the write of an outcome, also while the process stops.
-	settleTimeout = 5 * time.Second
+	// claimTimeout limits a claim, also while the process stops.
+	claimTimeout = 5 * time.Second
 )
 
 // Sender makes one attempt to deliver a message. Every outcome is in the answer.
@@ -32,9 +32,8 @@ type Sender interface {
 	Post(ctx context.Context, r standardhooks.Request) standardhooks.Answer
 }
 
-// Courier sends due deliveries. Each process that runs jobs has one. All fields are
-// required.
-type Courier struct {
+// CourierConfig configures a [Courier]. All fields are required.
+type CourierConfig struct {
 	Queue      Queue
 	Transactor core.Transactor
 	Audit      access.AuditAppender
@@ -44,25 +43,40 @@ type Courier struct {
 	Log        *slog.Logger
 }
 
+// Courier sends due deliveries. Each process that runs jobs has one.
+type Courier struct {
+	CourierConfig
+	fast, slow *workpool.Pool[*claim]
+	results    *workpool.Results[result]
+}
+
+// NewCourier returns a Courier.
+func NewCourier(cfg CourierConfig) *Courier {
+	c := &Courier{CourierConfig: cfg}
+	c.results = workpool.NewResults(cfg.Clock, c.store)
+	c.fast, c.slow = c.lane(false), c.lane(true)
+	return c
+}
+
 // Run sends deliveries until ctx ends, and returns when none is in flight. Slow and failing
 // endpoints have their own lane, so that they cannot delay deliveries to the others.
-func (c Courier) Run(ctx context.Context) {
+func (c *Courier) Run(ctx context.Context) {
 	var lanes sync.WaitGroup
-	for _, slow := range []bool{false, true} {
+	for _, lane := range []*workpool.Pool[*claim]{c.fast, c.slow} {
 		lanes.Go(func() {
 			ticker := time.NewTicker(pollEvery)
 			defer ticker.Stop()
-			c.lane(slow).Follow(ctx, ticker.C)
+			lane.Follow(ctx, ticker.C)
 		})
 	}
 	lanes.Wait()
+	c.results.End(ctx)
 }
 
 // SendDue sends the deliveries that are due now, in both lanes, and returns when all
 // attempts have ended. Tests call it in place of Run.
-func (c Courier) SendDue(ctx context.Context) error {
-	for _, slow := range []bool{false, true} {
-		lane := c.lane(slow)
+func (c *Courier) SendDue(ctx context.Context) error {
+	for _, lane := range []*workpool.Pool[*claim]{c.fast, c.slow} {
 		err := lane.Look(ctx)
 		lane.Join()
 		if err != nil {
@@ -77,19 +91,30 @@ type claim struct {
 	Target
 	endpoint Endpoint
 	delivery Delivery
+	until    time.Time
+}
+
+// result is the result of an attempt.
+type result struct {
+	*claim
+	// answer is nil if the stop of the process interrupted the attempt. Then the delivery is due
+	// again at once.
+	answer *standardhooks.Answer
+	// began and ended are the times of the attempt.
+	began, ended time.Time
 }
 
 // lane returns a pool that sends deliveries to endpoints that are slow, or to the others.
 // After each delivery it looks for due ones again, so that an endpoint with many deliveries
 // need not wait for the next poll.
-func (c Courier) lane(slow bool) *workpool.Pool[*claim] {
+func (c *Courier) lane(slow bool) *workpool.Pool[*claim] {
 	var lane *workpool.Pool[*claim]
 	lane = workpool.New(workpool.Config[*claim]{
-		Limit: laneSize, RetryAfter: lease, Clock: c.Clock, Log: c.Log,
+		Limit: laneSize, RetryAfter: lease, Clock: c.Clock, Log: c.Log, Before: c.results.Retry,
 		Find: func(ctx context.Context, room int) ([]*claim, error) { return c.claimDue(ctx, slow, room) },
 		Do: func(ctx context.Context, d *claim) (time.Time, error) {
 			defer lane.Wake()
-			c.send(ctx, d.Target, d.endpoint, d.delivery)
+			c.send(ctx, d)
 			return time.Time{}, nil
 		},
 		FindFailed: "webhook deliveries wait", DoFailed: "sending a webhook delivery panicked",
@@ -102,7 +127,7 @@ func (c Courier) lane(slow bool) *workpool.Pool[*claim] {
 
 // claimDue claims at most room due deliveries. It returns those that it claimed also with the
 // first error of the queue.
-func (c Courier) claimDue(ctx context.Context, slow bool, room int) (claims []*claim, err error) {
+func (c *Courier) claimDue(ctx context.Context, slow bool, room int) (claims []*claim, err error) {
 	targets, err := c.Queue.Due(ctx, slow, c.Clock(), room)
 	for _, t := range targets {
 		free := room - len(claims)
@@ -110,12 +135,13 @@ func (c Courier) claimDue(ctx context.Context, slow bool, room int) (claims []*c
 			break
 		}
 		now := c.Clock()
-		claimed, err := c.claim(ctx, t, now, min(free, InFlight))
+		until := now.Add(lease)
+		claimed, err := c.claim(ctx, t, now, until, min(free, InFlight))
 		if err != nil {
 			return claims, err
 		}
 		for _, d := range claimed.Deliveries {
-			claims = append(claims, &claim{Target: t, endpoint: claimed.Endpoint, delivery: d})
+			claims = append(claims, &claim{Target: t, endpoint: claimed.Endpoint, delivery: d, until: until})
 		}
 	}
 	return claims, err
@@ -123,64 +149,56 @@ func (c Courier) claimDue(ctx context.Context, slow bool, room int) (claims []*c
 
 // claim claims due deliveries of an endpoint. The end of ctx does not interrupt it: deliveries
 // that are claimed and not returned would wait for the end of the lease.
-func (c Courier) claim(ctx context.Context, t Target, now time.Time, most int) (Claimed, error) {
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+func (c *Courier) claim(ctx context.Context, t Target, now, until time.Time, most int) (Claimed, error) {
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
-	return c.Queue.Claim(lasting, t, now, now.Add(lease), most)
-}
-
-// giveBack makes a delivery due again whose attempt the stop of the process interrupted.
-func (c Courier) giveBack(ctx context.Context, t Target, d Delivery) {
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	defer cancel()
-	if err := c.Queue.GiveBack(lasting, t.OrgID, d, c.Clock()); err != nil {
-		c.Log.WarnContext(ctx, "a webhook delivery waits for the end of its lease", "org_id", t.OrgID, "endpoint_id", t.EndpointID, "delivery_id", d.ID, "error", err)
-	}
+	return c.Queue.Claim(lasting, t, now, until, most)
 }
 
 // send makes one attempt and stores its outcome. An attempt that the stop of the process
-// interrupts has no outcome: the delivery is due again at once.
-func (c Courier) send(ctx context.Context, t Target, e Endpoint, d Delivery) {
-	if ctx.Err() != nil {
-		c.giveBack(ctx, t, d)
-		return
+// interrupts has no outcome: the delivery is due again at once. Results that an outage of the
+// database interrupts are stored when it answers again, unless the lease has ended by then.
+func (c *Courier) send(ctx context.Context, d *claim) {
+	r := result{claim: d, began: c.Clock()}
+	if ctx.Err() == nil {
+		secrets, err := secretsOf(c.Sealer, d.OrgID, d.endpoint, r.began)
+		if err != nil {
+			c.Log.ErrorContext(ctx, "webhook delivery is not signed", "org_id", d.OrgID, "endpoint_id", d.EndpointID, "error", err)
+			return
+		}
+		a := c.Sender.Post(ctx, standardhooks.Request{URL: d.endpoint.URL, ID: d.delivery.ID, At: r.began, Body: []byte(d.delivery.Body), Secrets: secrets})
+		if ctx.Err() == nil || a.Delivered() {
+			r.answer = &a
+		}
 	}
-	now := c.Clock()
-	secrets, err := secretsOf(c.Sealer, t.OrgID, e, now)
-	if err != nil {
-		c.Log.ErrorContext(ctx, "webhook delivery is not signed", "org_id", t.OrgID, "endpoint_id", t.EndpointID, "error", err)
-		return
-	}
-	a := c.Sender.Post(ctx, standardhooks.Request{URL: e.URL, ID: d.ID, At: now, Body: []byte(d.Body), Secrets: secrets})
-	if ctx.Err() != nil && !a.Delivered() {
-		c.giveBack(ctx, t, d)
-		return
-	}
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	defer cancel()
-	if err := c.settle(lasting, t, d, a, now); err != nil {
-		c.Log.WarnContext(ctx, "the outcome of a webhook delivery is not stored, so it is sent again", "org_id", t.OrgID, "endpoint_id", t.EndpointID, "delivery_id", d.ID, "error", err)
+	r.ended = c.Clock()
+	d.delivery.Body = "" // the result may be kept
+	if err := c.results.Store(ctx, r, d.until); err != nil {
+		c.Log.WarnContext(ctx, "the outcome of a webhook delivery is not stored; without it, the delivery is sent again at the end of its lease",
+			"org_id", d.OrgID, "endpoint_id", d.EndpointID, "delivery_id", d.delivery.ID, "error", err)
 	}
 }
 
-// settle stores the outcome of an attempt that began at start, and disables the endpoint if it has failed for
+// store stores the result of an attempt, and disables the endpoint if it has failed for
 // FailingLimit.
-func (c Courier) settle(ctx context.Context, t Target, d Delivery, a standardhooks.Answer, start time.Time) error {
-	now := c.Clock()
+func (c *Courier) store(ctx context.Context, r result) error {
+	if r.answer == nil {
+		return c.Queue.GiveBack(ctx, r.OrgID, r.delivery, r.ended)
+	}
 	return c.Transactor.InTx(ctx, func(ctx context.Context) error {
-		current, err := c.Queue.Settle(ctx, t.OrgID, d.settle(a, now))
+		current, err := c.Queue.Settle(ctx, r.OrgID, r.delivery.settle(*r.answer, r.ended))
 		if err != nil || !current {
 			return err
 		}
-		failed := !a.Delivered()
-		if err := c.Queue.NoteAttempt(ctx, t, failed, failed || now.Sub(start) >= slowFrom, now); err != nil || !failed {
+		failed := !r.answer.Delivered()
+		if err := c.Queue.NoteAttempt(ctx, r.Target, failed, failed || r.ended.Sub(r.began) >= slowFrom, r.ended); err != nil || !failed {
 			return err
 		}
-		disabled, err := c.Queue.DisableFailing(ctx, t, now.Add(-FailingLimit), now)
+		disabled, err := c.Queue.DisableFailing(ctx, r.Target, r.ended.Add(-FailingLimit), r.ended)
 		if err != nil || !disabled {
 			return err
 		}
-		c.Log.WarnContext(ctx, "webhook endpoint disabled: all attempts of five days failed", "org_id", t.OrgID, "endpoint_id", t.EndpointID)
-		return access.RecordAudit(ctx, c.Audit, now, access.AuditEntry{Actor: access.System(), Action: "webhook.disabled", OrgID: t.OrgID, Subject: t.EndpointID})
+		c.Log.WarnContext(ctx, "webhook endpoint disabled: all attempts of five days failed", "org_id", r.OrgID, "endpoint_id", r.EndpointID)
+		return access.RecordAudit(ctx, c.Audit, r.ended, access.AuditEntry{Actor: access.System(), Action: "webhook.disabled", OrgID: r.OrgID, Subject: r.EndpointID})
 	})
 }

@@ -156,7 +156,7 @@ func TestPanicStopsNoOtherDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storagetest.SQLite(t))
 	var log bytes.Buffer
-	w.courier.Log = slog.New(slog.NewTextHandler(&log, nil))
+	w.courier = w.newCourier(slog.NewTextHandler(&log, nil))
 	e, _ := w.create(webhooks.Bounced)
 	w.observe(w.event(messages.Bounce), w.event(messages.Bounce))
 	bad := w.deliveries(e.ID)[0].ID
@@ -208,7 +208,8 @@ func TestFourInFlight(t *testing.T) {
 		defer stop()
 		var processes sync.WaitGroup
 		for range 3 {
-			processes.Go(func() { w.courier.Run(ctx) })
+			courier := w.newCourier(slog.DiscardHandler)
+			processes.Go(func() { courier.Run(ctx) })
 		}
 		awaitAll(t, func() bool { return len(w.receiver.all()) == events*len(endpoints) && r.inFlight.Load() == 0 })
 		stop()

@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -25,11 +26,14 @@ type world struct {
 	db       *storage.DB
 	org      string
 	hooks    webhooks.Webhooks
-	courier  webhooks.Courier
+	courier  *webhooks.Courier
+	sealer   webhooks.Sealer
 	receiver *receiver
 
 	mu  sync.Mutex
 	now time.Time
+	// away lets transactions of the courier fail.
+	away bool
 }
 
 func newWorld(t *testing.T, db *storage.DB) *world {
@@ -38,14 +42,37 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	w.receiver = &receiver{t: t}
 	master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	w.must(err)
-	log := slog.New(slog.DiscardHandler)
+	w.sealer = master
 	w.hooks = webhooks.Webhooks{
 		Store: db.Webhooks(), Transactor: db, Audit: db.Audit(), Sealer: master, Observer: webhooks.NewObserver(db.Webhooks(), w.clock), Clock: w.clock,
 	}
-	w.courier = webhooks.Courier{
-		Queue: db.WebhookQueue(), Transactor: db, Audit: db.Audit(), Sealer: master, Sender: w.receiver, Clock: w.clock, Log: log,
-	}
+	w.courier = w.newCourier(slog.DiscardHandler)
 	return w
+}
+
+// newCourier returns the courier of one more process.
+func (w *world) newCourier(log slog.Handler) *webhooks.Courier {
+	return webhooks.NewCourier(webhooks.CourierConfig{
+		Queue: w.db.WebhookQueue(), Transactor: w, Audit: w.db.Audit(), Sealer: w.sealer, Sender: w.receiver, Clock: w.clock, Log: slog.New(log),
+	})
+}
+
+// InTx implements [core.Transactor]. It fails while the database is away.
+func (w *world) InTx(ctx context.Context, f func(ctx context.Context) error) error {
+	w.mu.Lock()
+	away := w.away
+	w.mu.Unlock()
+	if away {
+		return core.TemporarilyUnavailable(errors.New("connection refused"))
+	}
+	return w.db.InTx(ctx, f)
+}
+
+// setAway lets transactions of the courier fail or work.
+func (w *world) setAway(away bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.away = away
 }
 
 func (w *world) clock() time.Time {

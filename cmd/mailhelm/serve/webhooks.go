@@ -26,10 +26,10 @@ func sendWebhooks(cfg config.Config, s *stores) func() {
 		cfg.Log.Error("private networks of webhook endpoints are not allowed", "error", err)
 	}
 	sender := post.New(post.Config{Allowed: networks, Roots: cfg.WebhookCAs, Resolver: cfg.WebhookResolver})
-	courier := webhooks.Courier{
+	courier := webhooks.NewCourier(webhooks.CourierConfig{
 		Queue: s.db.WebhookQueue(), Transactor: s.db, Audit: s.db.Audit(), Sealer: s.master,
 		Sender: sender, Clock: cfg.Clock, Log: cfg.Log,
-	}
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { courier.Run(ctx) })

@@ -66,9 +66,9 @@ func (o *office) deliver(answers ...standardhooks.Answer) {
 		})
 	}
 	o.Must(o.hooks.Observer.ObserveEvents(o.T.Context(), o.Org.ID, events))
-	courier := webhooks.Courier{
+	courier := webhooks.NewCourier(webhooks.CourierConfig{
 		Queue: o.db.WebhookQueue(), Transactor: o.db, Audit: o.db.Audit(), Sealer: o.hooks.Sealer, Sender: &scripted{answers: answers}, Clock: frametest.Now,
-	}
+	})
 	for range answers {
 		o.Must(courier.SendDue(o.T.Context()))
 	}
