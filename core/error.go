@@ -252,6 +252,16 @@ func (e *Error) IsFault() bool {
 	return e.Code == CodeInternalError || e.Code == CodeTemporarilyUnavailable
 }
 
+// IsOutage reports whether a call failed because the database refused it or did not answer in
+// time. The same call may succeed later, and its transaction may have been committed.
+func IsOutage(err error) bool {
+	if err == nil {
+		return false
+	}
+	code := AsError(err).Code
+	return code == CodeTemporarilyUnavailable || code == CodeOverloaded || errors.Is(err, context.DeadlineExceeded)
+}
+
 // IsCallerGone reports whether err is a server error that results from the caller closing
 // the connection. The work was then cancelled, and neither side is at fault.
 func IsCallerGone(ctx context.Context, err error) bool {

@@ -94,6 +94,8 @@ const (
 	// continue when the server stops: the outcome of a call that is cut off is unknown.
 	callTimeout  = 20 * time.Second
 	storeTimeout = 10 * time.Second
+	// storeEvery is the wait before answers are stored again after an outage of the database.
+	storeEvery = time.Second
 	// maxAhead is how far ahead of its time a worker claims recipients. If the rate of the
 	// account is used up for longer, no recipient is claimed.
 	maxAhead = 2 * time.Second
@@ -143,14 +145,31 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 	}
 	answers, sent := h.passAll(ctx, orgID, m, claimed)
 	h.report(ctx, orgID, sent)
-	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
-	defer cancel()
 	done := Progress{Claimed: len(claimed.recipients), Filtered: claimed.filtered, Released: countReleased(answers), Wait: pausedUntil(answers)}
-	err = h.storeAnswers(storing, orgID, sendID, m, claimed.day, answers)
+	err = h.storeInTime(ctx, func(ctx context.Context, again bool) error {
+		return h.storeAnswers(ctx, orgID, sendID, m, claimed.day, answers, again)
+	})
 	if !done.Wait.IsZero() {
-		err = errors.Join(err, h.Store.Pause(storing, orgID, done.Wait))
+		err = errors.Join(err, h.storeInTime(ctx, func(ctx context.Context, _ bool) error { return h.Store.Pause(ctx, orgID, done.Wait) }))
 	}
 	return done, err
+}
+
+// storeInTime calls store, also if ctx has ended, and again each second while the database is
+// away: an outage of seconds must not lose what the account has answered. It ends with ctx, or
+// after Patience, when the attempts are given up. again is true for a call that may repeat one
+// that was committed.
+func (h *Handover) storeInTime(ctx context.Context, store func(ctx context.Context, again bool) error) error {
+	until := h.Clock().Add(Patience)
+	for again := false; ; again = true {
+		storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+		err := store(storing, again)
+		cancel()
+		if !core.IsOutage(err) || ctx.Err() != nil || h.Clock().After(until) {
+			return err
+		}
+		h.Wait(ctx, h.Clock().Add(storeEvery))
+	}
 }
 
 // report passes messages to Accepted. It has a time limit of its own, so that the outcomes are
@@ -165,10 +184,11 @@ func (h *Handover) report(ctx context.Context, orgID string, sent []SentMessage)
 }
 
 // storeAnswers stores the answers of the account. Recipients that it released do not count in
-// the cap of the application on the day of their claim, because they got no mail.
-func (h *Handover) storeAnswers(ctx context.Context, orgID, sendID string, m Mailing, day int, answers []Answer) error {
+// the cap of the application on the day of their claim, because they got no mail. If again is
+// true, they do: an earlier call may have been committed, and must not give them back twice.
+func (h *Handover) storeAnswers(ctx context.Context, orgID, sendID string, m Mailing, day int, answers []Answer, again bool) error {
 	released := countReleased(answers)
-	if released == 0 || m.Application() == "" {
+	if released == 0 || again || m.Application() == "" {
 		return h.Store.Answer(ctx, orgID, sendID, answers, h.Clock())
 	}
 	return h.Transactor.InTx(ctx, func(ctx context.Context) error {

@@ -139,8 +139,10 @@ func (s *Sends) drive(ctx context.Context, orgID, id string, r Request) error {
 	until := s.Clock().Add(patience)
 	pending := len(r.Addresses)
 	reason := "The sending account has no room for further messages now. Try again in a minute."
+	stepping, cancel := context.WithTimeout(ctx, patience) // a step waits for a database that is away
+	defer cancel()
 	for s.Clock().Before(until) && ctx.Err() == nil {
-		p, err := s.Steps.Step(ctx, orgID, id, mailing{r})
+		p, err := s.Steps.Step(stepping, orgID, id, mailing{r})
 		if err != nil {
 			return errors.Join(unavailable(err), s.Steps.Abandon(ctx, orgID, id, "The sending account could not be asked."))
 		}

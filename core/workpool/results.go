@@ -2,7 +2,6 @@ package workpool
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -53,7 +52,7 @@ func (r *Results[R]) Store(ctx context.Context, result R, until time.Time) error
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
 	err := r.store(lasting, result)
-	if !isOutage(err) {
+	if !core.IsOutage(err) {
 		return err
 	}
 	r.mu.Lock()
@@ -97,7 +96,7 @@ func (r *Results[R]) storeKept(ctx context.Context) bool {
 		if !some {
 			return true
 		}
-		if err := r.store(ctx, first.result); isOutage(err) {
+		if err := r.store(ctx, first.result); core.IsOutage(err) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.kept = append(r.kept, first)
@@ -119,13 +118,4 @@ func (r *Results[R]) first() (keptResult[R], bool) {
 	}
 	r.kept = nil
 	return keptResult[R]{}, false
-}
-
-// isOutage reports whether the database refused the call, or did not answer in time.
-func isOutage(err error) bool {
-	if err == nil {
-		return false
-	}
-	code := core.AsError(err).Code
-	return code == core.CodeTemporarilyUnavailable || code == core.CodeOverloaded || errors.Is(err, context.DeadlineExceeded)
 }
