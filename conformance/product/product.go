@@ -27,7 +27,7 @@ type Product struct {
 	// BaseURL is the URL of the public API, AuthURL of the authorization server, AppURL of
 	// the dashboard and MCPURL of the agent endpoint. FetchURL is the URL for reading
 	// temporary inboxes, AssetURL for images, DocsURL for documentation, and AdminURL for
-	// metrics and health checks.
+	// the overview of the server, metrics and health checks.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, AssetURL, DocsURL, AdminURL string
 	// SMTPAddr is host:port at which the product itself accepts SMTP connections.
 	SMTPAddr string

@@ -35,7 +35,7 @@ func addressRows(a serve.Addresses, webhookURL, repositories string) [][]string 
 		{"Images", a.Asset},
 		{"SMTP", a.SMTP},
 		{"Webhooks", webhookURL},
-		{"Admin", a.Admin + "/metrics"},
+		{"Status", a.Admin},
 		{"Docs", a.Docs},
 		{"Git", repositories},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/incoming"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring/overview"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/network"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/shared"
@@ -37,6 +38,7 @@ type Host struct {
 	domains   catalogue.Domains
 	readiness *monitoring.Readiness
 	metrics   *prometheus.Registry
+	history   *overview.History
 	// jobs runs the background jobs. It is nil in a process with the role api.
 	jobs    *engine.Jobs
 	servers *network.Servers
@@ -149,7 +151,8 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 	h.domains.Inboxes = h.stores.incoming.Inboxes
 	h.readiness = &monitoring.Readiness{DB: h.stores.db.DB, Buckets: h.stores.buckets, Process: h.stores.process, Log: h.cfg.Log}
 	monitoring.ShowServer(metrics, h.stores.db.DB, h.stores.process, h.cfg.Log)
-	handlers := map[string]http.Handler{config.AdminService: monitoring.Handler(metrics, h.readiness)}
+	h.history = overview.NewHistory(metrics, h.cfg.Clock)
+	handlers := map[string]http.Handler{config.AdminService: monitoring.Handler(metrics, h.readiness, h.history)}
 	var receiver *smtpd.Server
 	var simulated *simulatedevents.Events
 	if h.leave, err = h.stores.live(ctx); err != nil {
@@ -210,7 +213,9 @@ func (h *Host) follow(simulated *simulatedevents.Events) {
 		unsend = sendWebhooks(h.cfg, h.stores)
 	}
 	unfollowDomains, unfollowReports := h.stores.received.Follow(h.cfg.Role), h.stores.reports.Follow(h.cfg.Role)
+	unsample := h.history.Follow()
 	h.unfollow = func() {
+		unsample()
 		unfollowSite()
 		unfollowEvents()
 		unfollowDomains()

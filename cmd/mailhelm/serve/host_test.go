@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config/configtest"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring/overview"
 	"github.com/mailhelm/mailhelm/core/installation"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -148,7 +149,9 @@ func TestReadinessNeedsTheSchema(t *testing.T) {
 		t.Errorf("stores of an empty database opened: %v", err)
 	}
 	process := replay.NewProcess(replay.ProcessConfig{Role: "all"})
-	admin := httptest.NewServer(monitoring.Handler(prometheus.NewRegistry(), &monitoring.Readiness{DB: s.db.DB, Process: process, Log: cfg.Log}))
+	metrics := prometheus.NewRegistry()
+	readiness := &monitoring.Readiness{DB: s.db.DB, Process: process, Log: cfg.Log}
+	admin := httptest.NewServer(monitoring.Handler(metrics, readiness, overview.NewHistory(metrics, cfg.Clock)))
 	defer admin.Close()
 	if status, body := get(t, admin.URL+"/readyz"); status != http.StatusServiceUnavailable ||
 		!strings.Contains(body, `"migrations":"failed"`) || !strings.Contains(body, `"database":"ok"`) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,11 +47,41 @@ func TestSeriesExistFromTheStart(t *testing.T) {
 	for _, f := range families {
 		shown[f.GetName()] = len(f.GetMetric()) > 0
 	}
+	known := shown
 	for _, m := range all {
 		if !shown[m.Name] && !slices.Contains(m.Labels, "operation") {
 			t.Errorf("%s has no series", m.Name)
 		}
+		known[m.Name] = true
 	}
+	for name := range overviewMetrics(t) {
+		if !known[name] {
+			t.Errorf("the overview page reads %s, which does not exist", name)
+		}
+	}
+}
+
+// overviewMetrics returns the names of metrics in the sources of the overview page.
+func overviewMetrics(t *testing.T) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob("monitoring/overview/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`"((?:mailhelm|process|go)_[a-z_]+)"`).FindAllSubmatch(source, -1) {
+			names[string(name[1])] = true
+		}
+	}
+	if len(names) < 10 {
+		t.Fatalf("metrics of the overview page: %v", names)
+	}
+	return names
 }
 
 // TestGoldenMetricsGuide compares the reference of metrics in the guide with the registered

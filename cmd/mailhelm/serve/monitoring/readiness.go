@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring/overview"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
@@ -151,6 +152,12 @@ func (r *Readiness) serve(w http.ResponseWriter, req *http.Request) {
 		body["warnings"] = warnings
 	}
 	answer(w, status, body)
+}
+
+// state returns what serve answers, for the overview page.
+func (r *Readiness) state(ctx context.Context) overview.State {
+	c, why, ready := r.check(ctx)
+	return overview.State{Ready: ready, Checks: c, Causes: why, Warnings: r.warnings()}
 }
 
 // answer writes body as JSON with the given status. It forbids caching, because the

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring/overview"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	store "github.com/mailhelm/mailhelm/storage/monitoring"
@@ -35,11 +36,13 @@ func ShowServer(r prometheus.Registerer, db *engine.DB, process *replay.Process,
 	showDatabase(r, databaseConfig{Store: store.New(db), Clock: db.Now, Log: log})
 }
 
-// Handler returns the handler of the admin address: /metrics, /readyz and /livez. It
-// authenticates no caller, so the address must be private. /livez answers 200 as long as
-// the process runs, even if the host is not ready.
-func Handler(metrics *prometheus.Registry, r *Readiness) http.Handler {
+// Handler returns the handler of the admin address: the overview page, /metrics, /readyz and
+// /livez. It authenticates no caller, so the address must be private. /livez answers 200 as
+// long as the process runs, even if the host is not ready. history has the figures of the
+// overview page.
+func Handler(metrics *prometheus.Registry, r *Readiness, history *overview.History) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", overview.Handler(history, r.state))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /readyz", r.serve)
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
