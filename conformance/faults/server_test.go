@@ -67,7 +67,7 @@ func (l life) config() config.Config {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(l.Roots)
 	return config.Config{
-		DNSServers: []string{"none"}, MailHost: "mx.example.com", WebhookCAs: roots, WebhookNetworks: []string{"127.0.0.0/8"}, BucketNetworks: []string{"127.0.0.0/8"},
+		DNSServers: []string{"none"}, MailHost: "mx.example.com", WebhookCAs: func() *x509.CertPool { return roots }, WebhookNetworks: []string{"127.0.0.0/8"}, BucketNetworks: []string{"127.0.0.0/8"},
 		TrustedProxies: []string{"127.0.0.0/8"}, Role: l.Role, Public: config.Public{API: l.API}, RspamdURL: l.Rspamd, BucketTimeout: l.BucketTimeout,
 		DataDir: l.DataDir, DatabaseURL: l.DatabaseURL, Listen: configtest.AnyPorts(), MaxConns: 12, CallerWait: cmp.Or(l.CallerWait, 30*time.Second), PasswordCost: passwords.LeastCost(),
 		Clock: func() time.Time { return core.SystemClock().Add(l.Ahead) }, Log: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),

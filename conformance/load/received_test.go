@@ -147,7 +147,7 @@ func (s *hookSink) deliver(b *testing.B, db *storage.DB, endpoints, slow int) ti
 		last = endpoint(b, db, url, *deliveries/endpoints)
 	}
 	s.expect(*deliveries / endpoints * endpoints)
-	sender := post.New(post.Config{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: s.roots})
+	sender := post.New(post.Config{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: func() *x509.CertPool { return s.roots }})
 	defer sender.Close()
 	queue := db.ReceivedDeliveries()
 	courier := receiving.NewCourier(receiving.CourierConfig{

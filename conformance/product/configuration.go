@@ -3,6 +3,7 @@ package product
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -76,7 +77,8 @@ func setWebhooks(t testing.TB, opts Options, cfg *config.Config) {
 	if opts.WebhookNames != nil {
 		cfg.WebhookNames, cfg.WebhookResolver = opts.WebhookNames, opts.WebhookResolver
 	}
-	if cfg.WebhookCAs = opts.WebhookCAs; cfg.WebhookCAs != nil {
+	if opts.WebhookCAs != nil {
+		cfg.WebhookCAs = func() *x509.CertPool { return opts.WebhookCAs }
 		cfg.WebhookNetworks = []string{"127.0.0.0/8"}
 	}
 	cfg.WebhookTimeout = opts.WebhookTimeout

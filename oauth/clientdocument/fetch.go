@@ -3,6 +3,7 @@ package clientdocument
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 
@@ -24,7 +25,7 @@ func newFetcher(c Config, g guard, refuse connectControl) *fetch.Fetcher {
 	return fetch.New(fetch.Config{
 		Guard: g.Guard, Refuse: refuse, Schemes: []string{"https"}, Time: c.Deadline,
 		MaxBody: maxBody, MaxHeader: maxHeader, Content: fetch.JSON,
-		UserAgent: c.UserAgent, RootCAs: c.RootCAs, Resolver: c.Resolver,
+		UserAgent: c.UserAgent, RootCAs: func() *x509.CertPool { return c.RootCAs }, Resolver: c.Resolver,
 	})
 }
 

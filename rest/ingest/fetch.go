@@ -35,7 +35,7 @@ type FetcherConfig struct {
 func NewFetcher(cfg FetcherConfig) Fetcher {
 	limits := fetch.Config{
 		Guard: outbound.New(cfg.Allowed, 443, 80), Schemes: []string{"https", "http"}, Time: fetchTime,
-		MaxBody: maxFetch, MaxHeader: maxHeader, UserAgent: "Mailhelm (event source check)", RootCAs: cfg.Roots,
+		MaxBody: maxFetch, MaxHeader: maxHeader, UserAgent: "Mailhelm (event source check)", RootCAs: func() *x509.CertPool { return cfg.Roots },
 	}
 	if cfg.Client != nil {
 		limits.Transport = cfg.Client.Transport

@@ -113,9 +113,9 @@ type Config struct {
 	// WebhookNetworks are private networks, in CIDR form, in which people may have webhook
 	// endpoints. The public Internet is always allowed.
 	WebhookNetworks []string
-	// WebhookCAs are the certificate authorities trusted for webhook endpoints; nil means the
-	// system's.
-	WebhookCAs *x509.CertPool
+	// WebhookCAs returns the certificate authorities trusted for webhook endpoints; nil means the
+	// system's. It is called at the first webhook to a host.
+	WebhookCAs func() *x509.CertPool
 	// WebhookNames looks up the hosts of webhooks when they are saved and published, and
 	// WebhookResolver when messages are sent to them; nil means the resolver of the system.
 	WebhookNames, WebhookResolver *net.Resolver

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 )
@@ -48,6 +49,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if cfg.GitFolder, err = filepath.Abs(filepath.Join(c.Data, "repositories")); err != nil {
 		return err
 	}
+	memory.Set(cfg)
 	in, err := openMailIn(p.Stderr, &cfg)
 	if err != nil {
 		return err
@@ -60,9 +62,9 @@ func (c *Command) Run(p *cli.Program) error {
 	if err := c.show(p, h, in, cfg.GitFolder); err != nil {
 		return h.Abandon(err)
 	}
-	// Creating the demo's data needed much memory. TuneMemory returns unused memory to the
+	// Creating the demo's data needed much memory. ReleaseMemory returns unused memory to the
 	// operating system, so call it after the data is created.
-	h.TuneMemory(p.Ctx)
+	h.ReleaseMemory(p.Ctx)
 	return h.RunUntilSignal(p.Ctx)
 }
 

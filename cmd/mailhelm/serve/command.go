@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 )
 
 // stopTimeout limits how long a stopping server waits for calls in flight.
@@ -53,11 +54,12 @@ func (c *Command) Run(p *cli.Program) error {
 	cfg := c.Server()
 	cfg.LogLevel = level
 	cfg.Log, cfg.Build = log, config.Build(cli.Build())
+	memory.Set(cfg)
 	h, err := Start(p.Ctx, cfg)
 	if err != nil {
 		return err
 	}
-	h.TuneMemory(p.Ctx)
+	h.ReleaseMemory(p.Ctx)
 	a := h.Addresses()
 	log.Info("ready", "role", cfg.Role, "engine", h.DB().Engine(), "version", cfg.Build.Version, "commit", cfg.Build.Commit,
 		"base_url", a.API, "auth_url", a.Auth, "app_url", a.App, "mcp_url", a.MCP, "fetch_url", a.Fetch, "asset_url", a.Asset,

@@ -283,10 +283,9 @@ func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
 // from one clock.
 func (h *Host) Clock() core.Clock { return h.cfg.Clock }
 
-// TuneMemory sets Go's garbage collector and returns memory to the operating system, as
-// [memory.Tune] describes; idle connections to the database are closed. Call it after the
-// start is complete.
-func (h *Host) TuneMemory(ctx context.Context) { memory.Tune(ctx, h.cfg, h.DB().GiveBack) }
+// ReleaseMemory returns memory to the operating system, as [memory.Release] describes; idle
+// connections to the database are closed. Call it after the start is complete.
+func (h *Host) ReleaseMemory(ctx context.Context) { memory.Release(ctx, h.cfg, h.DB().GiveBack) }
 
 // Failed returns a channel that receives an error if a listener stops unexpectedly. The
 // caller must then stop the host.

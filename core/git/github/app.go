@@ -104,7 +104,7 @@ func New(cfg Config) (*App, error) {
 	}
 	a.fetcher = fetch.New(fetch.Config{
 		Guard: guard, Schemes: []string{web.Scheme}, Time: callTime, MaxBody: maxAnswer, MaxHeader: maxHeader,
-		Reuse: reuse, UserAgent: "Mailhelm", RootCAs: cfg.RootCAs,
+		Reuse: reuse, UserAgent: "Mailhelm", RootCAs: func() *x509.CertPool { return cfg.RootCAs },
 	})
 	return &App{a, newBlobs()}, nil
 }

@@ -37,9 +37,9 @@ type Config struct {
 	// UserAgent is the User-Agent header of requests.
 	UserAgent string
 
-	// RootCAs are the trusted certificate authorities; nil means those of the operating
-	// system.
-	RootCAs *x509.CertPool
+	// RootCAs returns the trusted certificate authorities; nil means those of the operating
+	// system. A Fetcher with Reuse calls it at a fetch, so it may take some time.
+	RootCAs func() *x509.CertPool
 	// Resolver looks up host names; nil means the resolver of the operating system.
 	Resolver *net.Resolver
 	// Refuse is called for every address that Guard allows. If it returns an error, the
@@ -73,10 +73,14 @@ func New(config Config) *Fetcher {
 // newTransport returns an HTTP transport with the limits of config. It uses no proxy,
 // because the Guard would then check the address of the proxy, not of the host.
 func newTransport(config Config) *http.Transport {
+	trusted := &tls.Config{MinVersion: tls.VersionTLS12}
+	if config.RootCAs != nil {
+		trusted.RootCAs = config.RootCAs()
+	}
 	dialer := net.Dialer{Timeout: config.Time, KeepAlive: -1, Resolver: config.Resolver, Control: config.control}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
-		TLSClientConfig:        &tls.Config{RootCAs: config.RootCAs, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        trusted,
 		TLSHandshakeTimeout:    config.Time,
 		DisableKeepAlives:      config.Reuse == 0,
 		IdleConnTimeout:        config.Reuse,

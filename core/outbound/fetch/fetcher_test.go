@@ -149,7 +149,7 @@ func TestNothingIsSent(t *testing.T) {
 		t.Errorf("connected to %v", d.allowed)
 	}
 	unknown := config
-	unknown.RootCAs = x509.NewCertPool()
+	unknown.RootCAs = x509.NewCertPool
 	if _, err := fetch.New(unknown).Get(t.Context(), s.URL); err == nil {
 		t.Error("a server without a trusted certificate was read")
 	}

@@ -56,15 +56,16 @@ func newHost(t *testing.T, address string, handler http.HandlerFunc) *host {
 // that the returned function moves.
 func reuser(t *testing.T, names *outboundtest.Names, hosts ...*host) (*Fetcher, func(time.Duration)) {
 	t.Helper()
+	roots := x509.NewCertPool()
 	config := Config{
 		Guard: outbound.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, 443), Schemes: []string{"https"}, Time: 10 * time.Second,
-		MaxBody: 1000, MaxHeader: 4000, Reuse: time.Minute, RootCAs: x509.NewCertPool(),
+		MaxBody: 1000, MaxHeader: 4000, Reuse: time.Minute, RootCAs: func() *x509.CertPool { return roots },
 	}
 	if names != nil {
 		config.Resolver = names.Resolver()
 	}
 	for _, h := range hosts {
-		config.RootCAs.AddCert(h.Certificate())
+		roots.AddCert(h.Certificate())
 	}
 	var mu sync.Mutex
 	now := time.Now()

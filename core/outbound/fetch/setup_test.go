@@ -56,7 +56,8 @@ func site(t *testing.T, handler http.HandlerFunc) (*httptest.Server, fetch.Confi
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	config, d := limits(loopback)
-	config.RootCAs = x509.NewCertPool()
-	config.RootCAs.AddCert(s.Certificate())
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	config.RootCAs = func() *x509.CertPool { return roots }
 	return s, config, d
 }

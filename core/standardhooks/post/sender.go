@@ -38,8 +38,9 @@ type Config struct {
 	// Allowed has networks that may be reached on any port, in addition to port 443 on the
 	// public Internet.
 	Allowed []netip.Prefix
-	// Roots has the trusted certificate authorities; nil means those of the system.
-	Roots *x509.CertPool
+	// Roots returns the trusted certificate authorities; nil means those of the system. It is called
+	// at the first message to a host.
+	Roots func() *x509.CertPool
 	// Resolver looks up host names; nil means the resolver of the system.
 	Resolver *net.Resolver
 	// Timeout is the maximum duration of an attempt; 0 means [standardhooks.Timeout].

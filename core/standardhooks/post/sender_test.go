@@ -40,7 +40,7 @@ func receiver(t *testing.T, handler http.HandlerFunc) (*httptest.Server, post.Co
 	t.Cleanup(s.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	return s, post.Config{Allowed: loopback, Roots: roots}
+	return s, post.Config{Allowed: loopback, Roots: func() *x509.CertPool { return roots }}
 }
 
 // request returns an attempt to deliver a message to a URL.
@@ -138,7 +138,7 @@ func TestProblems(t *testing.T) {
 	hanging, hangs := receiver(t, func(http.ResponseWriter, *http.Request) { <-ended })
 	t.Cleanup(func() { close(ended) }) // before the receiver is closed, which waits for the request
 	public, untrusted, private := cfg, cfg, cfg
-	public.Allowed, untrusted.Roots = nil, x509.NewCertPool()
+	public.Allowed, untrusted.Roots = nil, x509.NewCertPool
 	private.Allowed, private.Resolver = nil, outboundtest.NewNames(t, "10.0.0.1", "169.254.169.254", "127.0.0.1", "").Resolver()
 	closed := httptest.NewTLSServer(nil)
 	closed.Close()

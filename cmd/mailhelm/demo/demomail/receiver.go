@@ -46,8 +46,9 @@ const (
 type Receiver struct {
 	// URL is the address of the webhook. The port is another one at each start.
 	URL string
-	// Certificates are the system's certificate authorities and that of the receiver.
-	Certificates *x509.CertPool
+	// Certificates returns the system's certificate authorities and that of the receiver. Its first
+	// call reads all certificates of the system.
+	Certificates func() *x509.CertPool
 
 	out    io.Writer
 	server *http.Server
@@ -64,11 +65,14 @@ func ServeReceiver(out io.Writer) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Receiver{out: out}
-	if r.Certificates, err = x509.SystemCertPool(); err != nil {
-		r.Certificates = x509.NewCertPool()
-	}
-	r.Certificates.AddCert(certificate.Leaf)
+	r := &Receiver{out: out, Certificates: sync.OnceValue(func() *x509.CertPool {
+		all, err := x509.SystemCertPool()
+		if err != nil {
+			all = x509.NewCertPool()
+		}
+		all.AddCert(certificate.Leaf)
+		return all
+	})}
 	listener, err := net.Listen("tcp", loopback+":0") //nolint:noctx // as long as the process
 	if err != nil {
 		return nil, err

@@ -2,6 +2,6 @@
 // GOGC from the memory of the container or of the machine. It leaves alone what the
 // operator sets with --memory-limit or the environment variables GOMEMLIMIT and GOGC.
 //
-// [Tune] changes the settings of the whole process. [Settings] only returns them, for
-// `mailhelm config`.
+// [Set] changes the settings of the whole process. [Settings] only returns them, for
+// `mailhelm config`. [Release] returns the memory of a start to the operating system.
 package memory

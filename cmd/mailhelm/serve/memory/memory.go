@@ -112,27 +112,14 @@ func (s surroundings) limit() (bytes int64, from string) {
 }
 
 // Settings returns the values of GOMEMLIMIT and GOGC with which a server in this process
-// would run after [Tune], and their sources. It only computes them.
+// would run after [Set], and their sources. It only computes them.
 func Settings(cfg config.Config) []settings.Value { return thisProcess(cfg).collector().shown }
 
-// Tune returns free memory to the operating system, sets Go's garbage collector and logs its
-// settings. It returns free memory again six times in the following minute, because the
-// first background jobs need memory too. It stops earlier if ctx ends. Each time it first
-// calls giveBack, which releases memory that a cache or a pool holds; it logs an error of
-// giveBack and does not return it.
-//
-// Call it after the start is complete, so that it returns all memory that only the start
-// needed. The garbage collector, which then runs less often, would leave that memory to an
-// idle process.
-func Tune(ctx context.Context, cfg config.Config, giveBack func(context.Context) error) {
-	log := cfg.Log
+// Set sets Go's garbage collector. Call it before the start of a server:
+// with Go's default, collections take a third of the processor time of a start, because the heap
+// is small and doubles again and again.
+func Set(cfg config.Config) {
 	c := thisProcess(cfg).collector()
-	returnFree(ctx, giveBack, log)
-	go func() {
-		for pause := time.Second; pause < time.Minute && core.Sleep(ctx, pause) == nil; pause *= 2 {
-			returnFree(ctx, giveBack, log)
-		}
-	}()
 	if c.limit > 0 {
 		debug.SetMemoryLimit(c.limit)
 	}
@@ -146,7 +133,24 @@ func Tune(ctx context.Context, cfg config.Config, giveBack func(context.Context)
 			}
 		})
 	}
-	for _, v := range c.shown {
+}
+
+// Release returns free memory to the operating system. It does so again six times in the
+// following minute, because the first background jobs need memory too. It stops earlier if ctx
+// ends. Each time it first calls giveBack, which releases memory that a cache or a pool holds; it
+// logs an error of giveBack and does not return it. It also logs the settings of [Set].
+//
+// Call it after the start is complete, so that it returns all memory that only the start
+// needed. The garbage collector, which runs rarely, would leave that memory to an idle process.
+func Release(ctx context.Context, cfg config.Config, giveBack func(context.Context) error) {
+	log := cfg.Log
+	returnFree(ctx, giveBack, log)
+	go func() {
+		for pause := time.Second; pause < time.Minute && core.Sleep(ctx, pause) == nil; pause *= 2 {
+			returnFree(ctx, giveBack, log)
+		}
+	}()
+	for _, v := range thisProcess(cfg).collector().shown {
 		log.Info("garbage collector", "setting", v.Name, "value", v.Value, "source", v.Source)
 	}
 }
