@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -132,7 +133,7 @@ func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
 // the same time, only one call has an effect.
 func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
 	t.Parallel()
-	config := storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4}
+	config := storage.Config{URL: enginetest.PostgresURL(t), MaxConns: 4}
 	one, two := newRig(t, storagetest.Open(t, config), nil), newRig(t, storagetest.Open(t, config), nil)
 	two.callers = one.callers
 	token := one.askForToken(t)

@@ -20,12 +20,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) {
-	storagetest.ReduceRandomCases()
+	enginetest.ReduceRandomCases()
 	m.Run()
 }
 

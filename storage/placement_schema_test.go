@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest/placement"
 )
@@ -36,7 +37,7 @@ func rowsOf(t *testing.T, db *storage.DB, text string) [][2]string {
 // would be on a distributed PostgreSQL.
 func TestTablesCanBePlaced(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})
+	db := storagetest.Open(t, storage.Config{URL: enginetest.PostgresURL(t)})
 	exists := map[string]bool{}
 	for _, row := range rowsOf(t, db, `
 		SELECT t.relname, CASE WHEN a.attnotnull THEN 'org_id' ELSE '' END FROM pg_class AS t
@@ -133,7 +134,7 @@ func foreignKeyFaults(t *testing.T, db *storage.DB) []string {
 // spans organizations. Wrong tables show that each fault is found.
 func TestTablesOfOrganizationsCanBeSharded(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})
+	db := storagetest.Open(t, storage.Config{URL: enginetest.PostgresURL(t)})
 	if faults := schemaFaults(t, db); len(faults) > 0 {
 		t.Error(strings.Join(faults, "\n"))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	_ "github.com/mailhelm/mailhelm/storage/sealed" // package storage does not import it
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest/placement"
@@ -120,7 +121,7 @@ func TestStatementsHaveOnePlace(t *testing.T) {
 // openPlacement returns a catalogue of a PostgreSQL database with the schema.
 func openPlacement(t *testing.T) *placement.Catalogue {
 	t.Helper()
-	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})
+	db := storagetest.Open(t, storage.Config{URL: enginetest.PostgresURL(t)})
 	conn, err := db.Writer().Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +142,7 @@ func TestStatementsWithoutAConditionHaveNoPlace(t *testing.T) {
 	c := openPlacement(t)
 	changed := 0
 	for i, s := range engine.Statements() {
-		if !storagetest.Full() && i%part != 0 || reasonElsewhere(s.Name()) != "" || controls.MatchString(s.Text()) {
+		if !enginetest.Full() && i%part != 0 || reasonElsewhere(s.Name()) != "" || controls.MatchString(s.Text()) {
 			continue
 		}
 		for _, text := range withoutConditions(engine.PostgreSQL.Text(s.Text())) {

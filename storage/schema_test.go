@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -99,7 +100,7 @@ func TestOrgLeadsEveryIndex(t *testing.T) {
 // sorts by bytes. Otherwise pages would have another order than on SQLite.
 func TestIndexedTextSortsByBytesOnPostgres(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})
+	db := storagetest.Open(t, storage.Config{URL: enginetest.PostgresURL(t)})
 	rows, err := db.Reader().QueryContext(t.Context(), `
 		SELECT c.relname || '.' || a.attname FROM pg_index AS i
 		JOIN pg_class AS c ON c.oid = i.indrelid

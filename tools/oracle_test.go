@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/tools/txtar"
 )
@@ -27,7 +27,7 @@ import (
 func TestAnswersAreThoseOfTheSDK(t *testing.T) {
 	t.Parallel()
 	messages := 300
-	if storagetest.Full() {
+	if enginetest.Full() {
 		messages = 2000
 	}
 	for _, revision := range allRevisions {

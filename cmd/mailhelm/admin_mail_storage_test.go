@@ -8,20 +8,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestAdminMailStorage stores received mail of an organization in a bucket on a real S3
 // server, tests it, and returns to files. The secret is never printed.
 func TestAdminMailStorage(t *testing.T) {
 	t.Parallel()
-	server, s := storagetest.S3(t), withMasterKey(t)
+	server, s := enginetest.S3(t), withMasterKey(t)
 	command := func(name string, more ...string) []string {
 		return append([]string{"org", "mail-storage", name, "acme", "--bucket-networks", "127.0.0.0/8"}, more...)
 	}
 	set := func(more ...string) []string {
-		return append(command("set", "--bucket", storagetest.S3Bucket, "--region", storagetest.S3Region, "--endpoint", server.URL, "--path-style",
-			"--access-key-id", storagetest.S3AccessKeyID), more...)
+		return append(command("set", "--bucket", enginetest.S3Bucket, "--region", enginetest.S3Region, "--endpoint", server.URL, "--path-style",
+			"--access-key-id", enginetest.S3AccessKeyID), more...)
 	}
 	if got := s.does(command("show")...); got["kind"] != "files" {
 		t.Errorf("at first: %v", got)
@@ -35,7 +35,7 @@ func TestAdminMailStorage(t *testing.T) {
 	}
 
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(storagetest.S3Secret+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(secret, []byte(enginetest.S3Secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.refuses("--bucket", command("set")...)
@@ -45,7 +45,7 @@ func TestAdminMailStorage(t *testing.T) {
 	if _, stderr, err := s.try("wrong\n", set("--secret-stdin")...); err == nil || !strings.Contains(stderr, "does not accept the access key (SignatureDoesNotMatch)") {
 		t.Errorf("a wrong secret: %v %s", err, stderr)
 	}
-	if _, stderr, err := s.try("", "org", "mail-storage", "set", "acme", "--bucket", storagetest.S3Bucket, "--region", storagetest.S3Region, "--endpoint", server.URL,
+	if _, stderr, err := s.try("", "org", "mail-storage", "set", "acme", "--bucket", enginetest.S3Bucket, "--region", enginetest.S3Region, "--endpoint", server.URL,
 		"--access-key-id", "key-1", "--secret-file", secret); err == nil || !strings.Contains(stderr, "--endpoint") {
 		t.Errorf("a private address without the setting: %v %s", err, stderr)
 	}
@@ -53,8 +53,8 @@ func TestAdminMailStorage(t *testing.T) {
 	stored := s.does(command("show")...)
 	id := stored["store_id"]
 	want := map[string]any{
-		"org_id": stored["org_id"], "kind": "s3", "store_id": id, "bucket": storagetest.S3Bucket, "region": storagetest.S3Region,
-		"endpoint": server.URL, "path_style": true, "access_key_id": storagetest.S3AccessKeyID,
+		"org_id": stored["org_id"], "kind": "s3", "store_id": id, "bucket": enginetest.S3Bucket, "region": enginetest.S3Region,
+		"endpoint": server.URL, "path_style": true, "access_key_id": enginetest.S3AccessKeyID,
 	}
 	if diff := cmp.Diff(want, stored); diff != "" {
 		t.Error(diff)
@@ -78,7 +78,7 @@ func TestAdminMailStorage(t *testing.T) {
 		t.Errorf("files again: %v", got)
 	}
 	shown += stdout + s.mustRun("audit", "list", "acme", "--json")
-	if strings.Contains(shown, storagetest.S3Secret) || strings.Count(shown, "org.mail_storage_updated") != 3 {
+	if strings.Contains(shown, enginetest.S3Secret) || strings.Count(shown, "org.mail_storage_updated") != 3 {
 		t.Errorf("printed:\n%s", shown)
 	}
 }

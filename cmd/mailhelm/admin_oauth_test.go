@@ -15,14 +15,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // eachWithServer runs a test once on SQLite and once on PostgreSQL, each time with a running
 // server on a new installation. port is the port of the server's API.
 func eachWithServer(t *testing.T, test func(t *testing.T, s shell, server *process, port int)) {
 	t.Helper()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		s := newShell(t, postgres)
 		server, port := launchServe(t, nil, s.where...)
 		test(t, s, server, port)

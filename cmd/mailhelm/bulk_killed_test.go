@@ -12,7 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/storage"
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // killedTries is how often the test tries to kill a server during a bulk write. A try is
@@ -23,7 +23,7 @@ const killedTries = 5
 // transactions. The test kills the server after the first transaction, so the kill
 // interrupts the second or the third.
 func killedRows() int {
-	if storagetest.Full() {
+	if enginetest.Full() {
 		return 5000
 	}
 	return 3000
@@ -75,7 +75,7 @@ func newServers(t *testing.T, postgres bool) servers {
 // once. The result of a row stored twice would be "updated" instead of "created".
 func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) { checkBulkSurvivesKill(t, newServers(t, postgres)) })
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) { checkBulkSurvivesKill(t, newServers(t, postgres)) })
 }
 
 func checkBulkSurvivesKill(t *testing.T, s servers) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/bundles/plan"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // bundleOf returns a bundle whose definitions differ from those of all other rounds, and belong together:
@@ -65,8 +65,8 @@ func importBundle(t *testing.T, d demoOutput, bundle, query string) importedBund
 func TestImportOfABundleOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
 	engines := func(t *testing.T, test func(t *testing.T, postgres bool)) { test(t, false) }
-	if storagetest.Full() { // the usual run has one engine, because starting servers takes seconds
-		engines = storagetest.EachEngine
+	if enginetest.Full() { // the usual run has one engine, because starting servers takes seconds
+		engines = enginetest.EachEngine
 	}
 	engines(t, func(t *testing.T, postgres bool) {
 		servers, chance := newServers(t, postgres), rand.New(rand.NewPCG(21, uint64(*kills)))

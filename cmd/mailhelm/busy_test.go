@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestACommandGivesUpOnABusyDatabase locks the SQLite database for longer than a command
@@ -19,7 +19,7 @@ func TestACommandGivesUpOnABusyDatabase(t *testing.T) {
 	t.Parallel()
 	const wait = 200 * time.Millisecond
 	dir := t.TempDir()
-	storagetest.CopySQLite(t, dir)
+	enginetest.CopySQLite(t, dir)
 	create := func() (int, string) {
 		var stdout, stderr strings.Builder
 		status := run(t.Context(), []string{"admin", "org", "create", "acme", "--data", dir}, cli.Surroundings{

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestDemo checks three starts of the demo on one data folder, and a start without the
@@ -21,7 +21,7 @@ import (
 // creates 90 days of events, which takes seconds.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(storagetest.Folder(t), "data")
+	dir := filepath.Join(enginetest.Folder(t), "data")
 	var before demoOutput
 	t.Run("first start", func(t *testing.T) {
 		first, d := launchDemo(t, dir, "--log-level", "debug")

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestGuideOfBackups copies an installation by the commands of the guide, while its server runs,
@@ -27,7 +27,7 @@ import (
 // is allowed.
 func TestGuideOfBackups(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		b := newBackup(t, postgres)
 		b.start()
 		b.fill()
@@ -71,7 +71,7 @@ func newBackup(t *testing.T, postgres bool) *backup {
 	if postgres {
 		pairs = append(pairs, b.usePostgres()...)
 	} else if _, err := exec.LookPath("sqlite3"); err != nil {
-		storagetest.SkipMissing(t, "the guide about backups needs sqlite3: apt-get install sqlite3")
+		enginetest.SkipMissing(t, "the guide about backups needs sqlite3: apt-get install sqlite3")
 	}
 	b.replace = strings.NewReplacer(pairs...)
 	b.configure(s.database.URL)
@@ -93,7 +93,7 @@ func newBackup(t *testing.T, postgres bool) *backup {
 // usePostgres returns what to replace in the commands for PostgreSQL.
 func (b *backup) usePostgres() []string {
 	b.t.Helper()
-	b.path = storagetest.PostgresPrograms(b.t) + string(os.PathListSeparator) + b.path
+	b.path = enginetest.PostgresPrograms(b.t) + string(os.PathListSeparator) + b.path
 	of := func(name string) (string, string) {
 		u, err := url.Parse(b.s.database.URL)
 		if err != nil {

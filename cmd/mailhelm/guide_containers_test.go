@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -58,7 +58,7 @@ func newContainer(t *testing.T) *container {
 	for i, of := range []string{":8080", ":8081", ":8082", ":8083", ":2525", ":9090"} {
 		pairs = append(pairs, "_ADDR="+of+"\n", fmt.Sprintf("_ADDR=127.0.0.1:%d\n", c.port+i))
 	}
-	c.machine = strings.NewReplacer(append(pairs, "=/data\n", "="+filepath.Join(storagetest.Folder(t), "data")+"\n")...)
+	c.machine = strings.NewReplacer(append(pairs, "=/data\n", "="+filepath.Join(enginetest.Folder(t), "data")+"\n")...)
 	c.image = map[string]string{"MAILHELM_DNS_SERVERS": "none"}
 	for line := range strings.Lines(c.machine.Replace(c.packaged("image.env"))) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -82,7 +82,7 @@ func newContainer(t *testing.T) *container {
 			t.Errorf("%s is %q, want %q", name, c.composed[name], have)
 		}
 	}
-	c.composed["MAILHELM_DATABASE_URL"], c.composed["MAILHELM_REDIS_URL"] = storagetest.PostgresURL(t), storagetest.Redis(t).URL
+	c.composed["MAILHELM_DATABASE_URL"], c.composed["MAILHELM_REDIS_URL"] = enginetest.PostgresURL(t), enginetest.Redis(t).URL
 	return c
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestGuideOfFailures makes a server without a worker lose its Redis and its database. What the
@@ -50,7 +50,7 @@ type failing struct {
 	*guide
 	s          shell
 	between    *relay
-	redis      *storagetest.RedisServer
+	redis      *enginetest.RedisServer
 	server     *process
 	api, admin string
 	key        string
@@ -58,7 +58,7 @@ type failing struct {
 
 func newFailing(t *testing.T) *failing {
 	t.Helper()
-	f := &failing{guide: openGuide(t, "failures.md"), s: newShell(t, true), redis: storagetest.Redis(t)}
+	f := &failing{guide: openGuide(t, "failures.md"), s: newShell(t, true), redis: enginetest.Redis(t)}
 	f.s.writeMasterKey()
 	f.s.mustRun("org", "create", "acme")
 	f.key = f.s.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
@@ -112,7 +112,7 @@ func (f *failing) checkStarts() {
 		}
 		return r.stderr
 	}
-	f.shows("`there is no master key in ..., and the database has data of another one`", serve(storagetest.Folder(f.t), f.s.database.URL))
+	f.shows("`there is no master key in ..., and the database has data of another one`", serve(enginetest.Folder(f.t), f.s.database.URL))
 	other := f.t.TempDir()
 	if err := os.WriteFile(other+"/master.key", []byte(strings.Repeat("cd", 32)+"\n"), 0o600); err != nil {
 		f.t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestGuideOfMoving moves an organization by the commands of the guide from an installation with a
@@ -18,7 +18,7 @@ import (
 // there, with the same key, the received mail must be there, and the source must refuse the key.
 func TestGuideOfMoving(t *testing.T) {
 	t.Parallel()
-	storagetest.OnceEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.OnceEngine(t, func(t *testing.T, postgres bool) {
 		from, to := newBackup(t, postgres), newBackup(t, !postgres)
 		g := openGuide(t, "moving.md")
 		from.start()

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestGuidesOfOperators runs the commands of the guides that install, update and run a server, in
@@ -44,8 +44,8 @@ type operator struct {
 
 func newOperator(t *testing.T) *operator {
 	t.Helper()
-	o := &operator{t: t, folder: t.TempDir(), programs: storagetest.PostgresPrograms(t)}
-	cluster, err := url.Parse(storagetest.PostgresURL(t))
+	o := &operator{t: t, folder: t.TempDir(), programs: enginetest.PostgresPrograms(t)}
+	cluster, err := url.Parse(enginetest.PostgresURL(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/privacy"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestGuideOfPersons runs the commands of the guide in their order, about a contact who has opted
 // out. In between, a file with the erased address must be refused, until the address is allowed.
 func TestGuideOfPersons(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		g := newPersonsGuide(t, newShell(t, postgres).migrate())
 		g.imports("ada@example.com,true\nbob@example.com,\n", 2, 0)
 		g.run("written")

@@ -3,13 +3,13 @@ package main
 import (
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestGuideOfRetention runs the commands of the guide in their order.
 func TestGuideOfRetention(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		s := newShell(t, postgres).migrate()
 		s.mustRun("org", "create", "acme")
 		g := openGuide(t, "retention.md")

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // webhookGuide is the guide whose programs and commands the test runs.
@@ -53,7 +53,7 @@ func TestGuideOfWebhooks(t *testing.T) {
 	}
 	for _, r := range receivers {
 		if _, err := exec.LookPath(r.command[0]); err != nil {
-			storagetest.SkipMissing(t, r.command[0]+" is not on this machine: a program of the guide cannot run")
+			enginetest.SkipMissing(t, r.command[0]+" is not on this machine: a program of the guide cannot run")
 		}
 		address := front.server.URL + "/" + r.language
 		run := func(command string, more ...string) string {

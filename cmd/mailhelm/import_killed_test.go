@@ -19,7 +19,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/contactimport"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // visitor is a person who is signed in to the dashboard of a server that can be killed and
@@ -189,8 +189,8 @@ func newKilledFile(kills int) killedFile {
 // that engine is tested only with MAILHELM_TEST_FULL; core/contactimport tests both.
 func TestImportOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
-	if storagetest.Full() {
-		storagetest.EachEngine(t, checkImportSurvivesKills)
+	if enginetest.Full() {
+		enginetest.EachEngine(t, checkImportSurvivesKills)
 		return
 	}
 	checkImportSurvivesKills(t, false)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const peopleFile = "E-mail,external_id,unsubscribe_all\nada@example.com,1,\nbob@example.com,2,true\nno address,3,\n\"caf\xe9@example.com\",4,\neve@example.com\n"
@@ -28,7 +28,7 @@ func importContacts(t *testing.T, s shell, args ...string) (map[string]any, ran)
 
 func TestImportContacts(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) { importPeople(t, newShell(t, postgres).migrate()) })
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) { importPeople(t, newShell(t, postgres).migrate()) })
 }
 
 // importPeople imports a file of contacts several times, with different flags, and checks

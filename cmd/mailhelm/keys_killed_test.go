@@ -17,7 +17,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // kills is how often the tests kill a server, or restart its database, during writes with
@@ -169,7 +169,7 @@ func (s *stream) check(database storage.Config, org string) {
 // call may take effect twice.
 func TestKeysOutliveAKilledServer(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		servers, chance := newServers(t, postgres), rand.New(rand.NewPCG(18, uint64(*kills)))
 		s := &stream{t: t, status: map[string]int{}}
 		server, d := servers.launch()

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // rotatedKeys is the number of stored secrets. The command seals 200 of them in a transaction.
@@ -29,7 +29,7 @@ func TestAKilledRotationOfTheMasterKeyIsContinued(t *testing.T) {
 		t.Run(fmt.Sprintf("postgres %t", postgres), func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t, postgres).migrate()
-			old := filepath.Join(storagetest.Folder(t), "old.key")
+			old := filepath.Join(enginetest.Folder(t), "old.key")
 			next := filepath.Join(filepath.Dir(old), "new.key")
 			db, err := storage.Open(t.Context(), s.database)
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 func TestServeStartsEmptyAndClosed(t *testing.T) {
@@ -48,7 +48,7 @@ func TestServeStartsEmptyAndClosed(t *testing.T) {
 
 func TestRolesShareOneDatabase(t *testing.T) {
 	t.Parallel()
-	database, dir := storagetest.PostgresURL(t), filepath.Join(t.TempDir(), "data")
+	database, dir := enginetest.PostgresURL(t), filepath.Join(t.TempDir(), "data")
 	worker, port := launchServe(t, []string{"MAILHELM_DATABASE_URL=" + database}, "--data", dir, "--role", "worker")
 	if a := request(t, http.MethodGet, fmt.Sprintf("http://localhost:%d/readyz", port+5), "", ""); a.status != 200 {
 		t.Errorf("worker's readiness: %d %s", a.status, a.body)

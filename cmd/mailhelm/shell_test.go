@@ -14,7 +14,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // shell runs `mailhelm admin` commands on one installation. It calls the function run, or
@@ -30,9 +30,9 @@ type shell struct {
 // folder does not exist yet. A PostgreSQL database has the complete schema and no rows.
 func newShell(t *testing.T, postgres bool) shell {
 	t.Helper()
-	database := storage.Config{Dir: filepath.Join(storagetest.Folder(t), "data")}
+	database := storage.Config{Dir: filepath.Join(enginetest.Folder(t), "data")}
 	if postgres {
-		database.URL, database.MaxConns = storagetest.PostgresURL(t), 2
+		database.URL, database.MaxConns = enginetest.PostgresURL(t), 2
 	}
 	return shellOn(t, database)
 }
@@ -80,7 +80,7 @@ func (s shell) migrate() shell {
 	if err := os.Mkdir(s.database.Dir, 0o700); err != nil {
 		s.t.Fatal(err)
 	}
-	storagetest.CopySQLite(s.t, s.database.Dir)
+	enginetest.CopySQLite(s.t, s.database.Dir)
 	return s
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // remembered is how long a server caches an authenticated caller if it receives no
@@ -51,7 +51,7 @@ func startPair(on shell) *pair {
 	if _, err := os.Stat(config.Config{DataDir: p.database.Dir}.AccountFile()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the simulated account of the servers is in the data folder of the commands: %v", err)
 	}
-	p.where[1] = filepath.Join(storagetest.Folder(t), "servers")
+	p.where[1] = filepath.Join(enginetest.Folder(t), "servers")
 	ports := [2]int{firstOfSixPorts(t), firstOfSixPorts(t)}
 	local := func(port int) string { return fmt.Sprintf("http://localhost:%d", port) }
 	p.public = demoOutput{
@@ -163,8 +163,8 @@ func TestARevocationReachesASecondServer(t *testing.T) {
 // connections to PostgreSQL. Two servers and the commands have 34 to PgBouncer.
 func TestTwoServersBehindPgBouncer(t *testing.T) {
 	t.Parallel()
-	direct := storagetest.PostgresURL(t)
-	database := storage.Config{Dir: filepath.Join(storagetest.Folder(t), "data"), DirectURL: direct}
+	direct := enginetest.PostgresURL(t)
+	database := storage.Config{Dir: filepath.Join(enginetest.Folder(t), "data"), DirectURL: direct}
 	database.URL = documentedPgBouncer(t, direct)
 	p := startPair(shellOn(t, database))
 	if made, err := p.create(0, "first@example.com", "first"); err != nil || made.status != http.StatusCreated {
@@ -188,11 +188,11 @@ func documentedPgBouncer(t *testing.T, direct string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	users := filepath.Join(storagetest.Folder(t), "userlist.txt")
+	users := filepath.Join(enginetest.Folder(t), "userlist.txt")
 	if err := os.WriteFile(users, []byte(`"postgres" "password-of-pgbouncer"`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	bouncer := storagetest.PgBouncer(t, direct, storagetest.PgBouncerConfig{Text: func(port, postgres string) string {
+	bouncer := enginetest.PgBouncer(t, direct, enginetest.PgBouncerConfig{Text: func(port, postgres string) string {
 		text := string(source)
 		for _, change := range [][2]string{
 			{"host=10.0.0.20 port=5432 dbname=mailhelm", "host=" + postgres + " dbname=" + strings.TrimPrefix(target.Path, "/")},

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // completed returns the words that `mailhelm complete` prints for a command line.
@@ -58,7 +58,7 @@ func TestBashCompletes(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		storagetest.SkipMissing(t, "bash is not on this machine: its completion is not checked")
+		enginetest.SkipMissing(t, "bash is not on this machine: its completion is not checked")
 	}
 	path, err := binary()
 	if err != nil {
@@ -108,7 +108,7 @@ func TestManPage(t *testing.T) {
 		t.Parallel()
 		groff, err := exec.LookPath("groff")
 		if err != nil {
-			storagetest.SkipMissing(t, "groff is not on this machine: it does not check the manual page")
+			enginetest.SkipMissing(t, "groff is not on this machine: it does not check the manual page")
 		}
 		cmd := exec.Command(groff, "-man", "-ww", "-z", "-Tutf8", "-K", "utf8")
 		cmd.Stdin = strings.NewReader(page)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // shellBlock matches a block of commands in a guide.
@@ -21,7 +21,7 @@ func runGuide(t *testing.T, p *product.Product) {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		storagetest.SkipMissing(t, "bash is not on this machine: the commands of the guide cannot run")
+		enginetest.SkipMissing(t, "bash is not on this machine: the commands of the guide cannot run")
 	}
 	logo, err := os.ReadFile("../../cmd/mailhelm/demo/demodata/static/logo.png")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // lines collects the log of a product. Several goroutines may write to it.
@@ -30,7 +30,7 @@ func (l *lines) Write(b []byte) (int, error) {
 // caller has chosen.
 func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		log := &lines{}
 		var secrets []string
 		t.Run("product", func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // errNoChromium is the error of the function start if PATH has no Chromium. Any other error
@@ -120,16 +120,16 @@ func (c *chromium) end() {
 }
 
 // sharedBrowser returns the browser of the package's tests; the first call starts it. If
-// [storagetest.Services] returns false, it skips the test. If Chromium is missing, it also
+// [enginetest.Services] returns false, it skips the test. If Chromium is missing, it also
 // skips the test, but fails it if the environment variable CI is "true".
 func sharedBrowser(t *testing.T) *chromium {
 	t.Helper()
-	if !storagetest.Services() {
-		storagetest.SkipMissing(t, errNoChromium.Error())
+	if !enginetest.Services() {
+		enginetest.SkipMissing(t, errNoChromium.Error())
 	}
 	c, err := startOnce()
 	if errors.Is(err, errNoChromium) {
-		storagetest.SkipMissing(t, err.Error())
+		enginetest.SkipMissing(t, err.Error())
 	}
 	if err != nil {
 		t.Fatalf("browser: %v", err)

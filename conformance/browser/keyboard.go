@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // maxStops is the maximum number of times that a test presses the Tab key on one page.
@@ -73,11 +73,11 @@ func (tab *Tab) TabTo(text string) {
 // ExpectReachable checks that the Tab key reaches every control of the page. It ignores
 // radio buttons, because the Tab key reaches only one button of a group. The controls of the
 // dashboard's sidebar are checked on the first page that has one, and in full runs
-// ([storagetest.Full]) on every page.
+// ([enginetest.Full]) on every page.
 func (tab *Tab) ExpectReachable() {
 	tab.t.Helper()
 	except := ""
-	if has := evaluate[bool](tab, fmt.Sprintf(`!!document.querySelector(%q)`, sidebar)); has && sidebarReached.Swap(true) && !storagetest.Full() {
+	if has := evaluate[bool](tab, fmt.Sprintf(`!!document.querySelector(%q)`, sidebar)); has && sidebarReached.Swap(true) && !enginetest.Full() {
 		except = sidebar
 	}
 	missing := evaluate[[]string](tab, fmt.Sprintf(controls, except))

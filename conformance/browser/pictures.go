@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // FolderVariable is the environment variable that names the folder for pictures. If it is
@@ -58,13 +58,13 @@ var pictured sync.Map
 // Picture fails the test if the page is wider than a phone, a tablet or a desktop, or if a
 // table is wider than a page on a desktop. It stores screenshots of the whole page as
 // name-screen-scheme.png in the folder that the environment variable FolderVariable names. A
-// full run ([storagetest.Full]) has each screen light and dark. Other runs have at most
+// full run ([enginetest.Full]) has each screen light and dark. Other runs have at most
 // one picture of a page, because screenshots take much of the time: of each area of the dashboard and
 // of half of the other pages, on the phone, dark, or on the desktop, light. They check each name once:
 // further calls with it do nothing. Afterwards the tab has the desktop size and the light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
-	if _, before := pictured.LoadOrStore(name, true); before && !storagetest.Full() {
+	if _, before := pictured.LoadOrStore(name, true); before && !enginetest.Full() {
 		tab.resize(desktop, "light")
 		return
 	}
@@ -102,7 +102,7 @@ func (tab *Tab) store(name string, s screen) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)
 	var schemes []string
-	if only, pictured := screenOf(name); storagetest.Full() {
+	if only, pictured := screenOf(name); enginetest.Full() {
 		schemes = []string{"light", "dark"}
 	} else if pictured && s == only {
 		schemes = []string{s.scheme}

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -36,7 +36,7 @@ const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 // runs the product is on PostgreSQL, in others on SQLite.
 func newScene(t *testing.T, options product.Options) *scene {
 	t.Helper()
-	options.Postgres = storagetest.Full()
+	options.Postgres = enginetest.Full()
 	s := &scene{t: t, p: product.Start(t, options), brought: make(chan url.Values, 8)}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/callback" {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/rest/beacon/script"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestVisitIsSent opens a page with the tag and the cookie, by a link with secrets in its
@@ -298,7 +298,7 @@ sleep(50).then(() => end(errors))</script>`)
 // event become activities of the contact that the visitor id belongs to.
 func TestVisitBecomesActivity(t *testing.T) {
 	t.Parallel()
-	p := product.Start(t, product.Options{Postgres: storagetest.Full()})
+	p := product.Start(t, product.Options{Postgres: enginetest.Full()})
 	key, err := p.Site.Settings.Create(t.Context(), p.OrgID)
 	if err != nil {
 		t.Fatal(err)

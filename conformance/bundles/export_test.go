@@ -20,7 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/bundles/manifest"
 	"github.com/mailhelm/mailhelm/core/tags"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // export exports the definitions with a credential. accept is the header Accept.
@@ -51,7 +51,7 @@ func decode(t *testing.T, a product.Answer) (e exported, tree archive.Tree) {
 // files, and each definition as the API returns it.
 func TestExport(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		p := product.Start(t, product.Options{Postgres: postgres})
 		add(t, p)
 		author(t, p)

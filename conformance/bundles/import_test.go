@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles/archive"
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/bundles/plan"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // imported is the answer of an import.
@@ -81,7 +81,7 @@ func faults(i imported) (all []definitions.Diagnostic) {
 // organization that exported too. Segments and workflows test and use what the same bundle creates.
 func TestImportOfAnExport(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		p := product.Start(t, product.Options{Postgres: postgres})
 		add(t, p)
 		author(t, p)
@@ -219,7 +219,7 @@ func TestImportOfBrokenBundles(t *testing.T) {
 // a remaining segment tests. What is removed can be defined again.
 func TestPrune(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		p := product.Start(t, product.Options{Postgres: postgres})
 		key := p.Other.Live.APIKey
 		if i := importJSON(t, p, key, "?dry_run=false&prune=true", document()); !i.Applied {

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bundles/definitions"
 	"github.com/mailhelm/mailhelm/core/bundles/manifest"
 	"github.com/mailhelm/mailhelm/core/bundles/plan"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"pgregory.net/rapid"
 )
 
@@ -38,7 +38,7 @@ func rounds(t *testing.T, usual int) int {
 // another one: the exports are then equal byte for byte, and importing the export changes nothing.
 func TestRandomBundles(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		p := product.Start(t, product.Options{Postgres: postgres})
 		key, other := p.Live.APIKey, p.Other.Live.APIKey
 		const query = "?dry_run=false&prune=true"

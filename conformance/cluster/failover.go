@@ -7,7 +7,7 @@ import (
 	"time"
 
 	_ "github.com/lib/pq" // the driver of the statements that set up replication
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // failOver lets the standby take the place of the primary, which was killed, in the steps of the
@@ -26,25 +26,25 @@ func (t *topology) failOver(tb testing.TB) {
 
 // anyURL returns the address of the server that has the role, "primary" or "standby".
 func (t *topology) anyURL(role string) string {
-	return storagetest.AnyURL(role, t.primary, t.standby)
+	return enginetest.AnyURL(role, t.primary, t.standby)
 }
 
 // makeSynchronous lets commits of the primary wait for its standby, and returns when they do.
-func makeSynchronous(tb testing.TB, primary *storagetest.Server) {
+func makeSynchronous(tb testing.TB, primary *enginetest.Server) {
 	tb.Helper()
 	setSynchronous(tb, primary, "*")
 	awaitSynchronous(tb, primary)
 }
 
 // setSynchronous sets for which standbys commits wait.
-func setSynchronous(tb testing.TB, primary *storagetest.Server, names string) {
+func setSynchronous(tb testing.TB, primary *enginetest.Server, names string) {
 	tb.Helper()
 	execute(tb, primary, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
 	execute(tb, primary, "SELECT pg_reload_conf()")
 }
 
 // awaitSynchronous waits until the standby of the primary has all commits.
-func awaitSynchronous(tb testing.TB, primary *storagetest.Server) {
+func awaitSynchronous(tb testing.TB, primary *enginetest.Server) {
 	tb.Helper()
 	db := openServer(tb, primary)
 	defer db.Close() //nolint:errcheck // nothing is lost
@@ -64,7 +64,7 @@ func awaitSynchronous(tb testing.TB, primary *storagetest.Server) {
 	}
 }
 
-func execute(tb testing.TB, server *storagetest.Server, statement string) {
+func execute(tb testing.TB, server *enginetest.Server, statement string) {
 	tb.Helper()
 	db := openServer(tb, server)
 	defer db.Close() //nolint:errcheck // nothing is lost
@@ -73,7 +73,7 @@ func execute(tb testing.TB, server *storagetest.Server, statement string) {
 	}
 }
 
-func openServer(tb testing.TB, server *storagetest.Server) *sql.DB {
+func openServer(tb testing.TB, server *enginetest.Server) *sql.DB {
 	tb.Helper()
 	db, err := sql.Open("postgres", server.URL())
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// host runs what is written for tests outside of a test: package storagetest takes it as its
-// testing.TB. The embedded TB is nil, so every method that storagetest calls is here.
+// host runs what is written for tests outside of a test: package enginetest takes it as its
+// testing.TB. The embedded TB is nil, so every method that enginetest calls is here.
 type host struct {
 	testing.TB
 	ctx      context.Context

@@ -16,7 +16,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/cluster/mixed"
 	"github.com/mailhelm/mailhelm/conformance/program"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -63,7 +63,7 @@ func (t *topology) worksWhileKilled(tb testing.TB, hook *mixed.Hook) {
 // run.
 func TestFaultsAtScale(t *testing.T) {
 	t.Parallel()
-	if !storagetest.Full() {
+	if !enginetest.Full() {
 		return
 	}
 	seed, minutes := uint64(setting("MAILHELM_FAULT_SEED", 1)), setting("MAILHELM_FAULT_MINUTES", scaleMinutes)

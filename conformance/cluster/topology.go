@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/program"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // portsOfServer is the number of ports of an API server; a worker has one.
@@ -40,10 +40,10 @@ type topology struct {
 	servers, workers [2]*process
 
 	// primary and standby change places in a failover.
-	primary, standby *storagetest.Server
-	bouncer          *storagetest.PgBouncerServer
-	redis            *storagetest.RedisServer
-	bucket           *storagetest.S3Server
+	primary, standby *enginetest.Server
+	bouncer          *enginetest.PgBouncerServer
+	redis            *enginetest.RedisServer
+	bucket           *enginetest.S3Server
 }
 
 // start starts an installation with its first ports from the port from on. Its processes trust the
@@ -51,21 +51,21 @@ type topology struct {
 // before each step that takes a while.
 func start(tb testing.TB, binary string, from int, authorities []byte, report func(step string)) *topology {
 	tb.Helper()
-	t := &topology{binary: binary, folder: storagetest.Folder(tb), org: "acme"}
+	t := &topology{binary: binary, folder: enginetest.Folder(tb), org: "acme"}
 	if len(authorities) > 0 {
 		t.environment = []string{"SSL_CERT_FILE=" + t.secretFile(tb, "authorities.pem", string(authorities))}
 	}
 	report("PostgreSQL and its synchronous standby")
-	t.primary, t.standby = storagetest.WithStandby(tb)
+	t.primary, t.standby = enginetest.WithStandby(tb)
 	// PgBouncer cannot set this for each connection.
 	execute(tb, t.primary, "ALTER DATABASE postgres SET jit = off")
 	makeSynchronous(tb, t.primary)
 	report("PgBouncer, Redis and the S3 server")
-	t.bouncer = storagetest.PgBouncer(tb, t.primary.URL(), storagetest.PgBouncerConfig{
+	t.bouncer = enginetest.PgBouncer(tb, t.primary.URL(), enginetest.PgBouncerConfig{
 		Servers:  20,
 		Settings: []string{"query_wait_timeout = 5", "server_login_retry = 1"}, // as in the guide
 	})
-	t.redis, t.bucket = storagetest.Redis(tb), storagetest.S3(tb)
+	t.redis, t.bucket = enginetest.Redis(tb), enginetest.S3(tb)
 	t.configure(tb, from)
 	report("the schema and an organization")
 	t.setUp(tb)
@@ -131,8 +131,8 @@ func (t *topology) setUp(tb testing.TB) {
 	}
 	t.key = key.Secret
 	t.command(tb, "admin", "org", "mail-storage", "set", t.org,
-		"--bucket", storagetest.S3Bucket, "--region", storagetest.S3Region, "--endpoint", t.bucket.URL, "--path-style",
-		"--access-key-id", storagetest.S3AccessKeyID, "--secret-file", t.secretFile(tb, "s3.secret", storagetest.S3Secret))
+		"--bucket", enginetest.S3Bucket, "--region", enginetest.S3Region, "--endpoint", t.bucket.URL, "--path-style",
+		"--access-key-id", enginetest.S3AccessKeyID, "--secret-file", t.secretFile(tb, "s3.secret", enginetest.S3Secret))
 }
 
 // command runs a command of mailhelm on the installation and returns its standard output.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // startEchoingServer starts a mail server that refuses every login. Each refusal repeats
@@ -179,7 +179,7 @@ func (b canaryBrowser) failServer() {
 // of the data folder may contain it.
 func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		var log strings.Builder
 		secrets := canaries{}
 		t.Run("product", func(t *testing.T) {

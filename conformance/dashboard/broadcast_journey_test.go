@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/topics"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -265,7 +265,7 @@ print(json.dumps({"defects": [str(d) for p in m.walk() for d in p.defects], "typ
 func checkWithPython(t *testing.T, mail *product.Mail) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
-		storagetest.SkipMissing(t, "python3 is not on this machine: the mail cannot be read by another parser")
+		enginetest.SkipMissing(t, "python3 is not on this machine: the mail cannot be read by another parser")
 	}
 	run := exec.CommandContext(t.Context(), "python3", "-c", python)
 	run.Stdin = strings.NewReader(mail.Raw)

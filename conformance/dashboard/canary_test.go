@@ -19,7 +19,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/pquerna/otp/totp"
 )
 
@@ -223,7 +223,7 @@ func (b canaryBrowser) openPages() {
 // It creates a secret of every kind, presents it correctly and wrongly, and revokes it.
 func TestSecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		var log strings.Builder
 		secrets := canaries{}
 		t.Run("product", func(t *testing.T) {

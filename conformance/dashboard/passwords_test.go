@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -55,7 +55,7 @@ func wantNotice(t *testing.T, p *product.Product, subject string) {
 // log or the data folder.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		var log strings.Builder
 		secrets := canaries{"password of the reset": newPassword, "changed password": newerPassword}
 		t.Run("product", func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // noon is the time of the tests.
@@ -34,7 +34,7 @@ func size() history.Size {
 // has another history of the same domain.
 func TestKnownTruth(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		p := startServer(t, postgres, noon)
 		h, other := history.New(1, size(), noon), history.New(2, history.Small, noon)
 		first, second := newSceneAt(t, p, p.Org, h), newSceneAt(t, p, p.Other, other)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // lostWithin is how old the beacons may be that a kill loses: the time between two writes, and the
@@ -23,7 +23,7 @@ const lostWithin = time.Second
 
 // beaconsSize returns the number of kills, and how long a server runs at least.
 func beaconsSize() (kills int, shortest time.Duration) {
-	if storagetest.Full() {
+	if enginetest.Full() {
 		return 20, 1500 * time.Millisecond
 	}
 	return 1, 100 * time.Millisecond
@@ -37,11 +37,11 @@ func beaconsSize() (kills int, shortest time.Duration) {
 // nothing about the product.
 func TestKilledServersTakeBeacons(t *testing.T) {
 	t.Parallel()
-	if !storagetest.Full() {
+	if !enginetest.Full() {
 		checkKilledBeacons(t, false) // what is in memory does not depend on the database
 		return
 	}
-	storagetest.EachEngine(t, checkKilledBeacons)
+	enginetest.EachEngine(t, checkKilledBeacons)
 }
 
 func checkKilledBeacons(t *testing.T, postgres bool) {
@@ -67,7 +67,7 @@ func checkKilledBeacons(t *testing.T, postgres bool) {
 	if answered == 0 || lost == answered {
 		t.Errorf("%d beacons answered, %d lost", answered, lost)
 	}
-	if storagetest.Full() && oldest > lostWithin {
+	if enginetest.Full() && oldest > lostWithin {
 		t.Errorf("a beacon was answered %v before the kill and is lost", oldest)
 	}
 	b.sendAgain(t)

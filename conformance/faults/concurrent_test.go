@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestManyCallsSendOnce makes many calls at the same time that send one broadcast. One call
 // sends it, the others are refused, and every recipient gets one message.
 func TestManyCallsSendOnce(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		calls := 100
-		if storagetest.Full() {
+		if enginetest.Full() {
 			calls = 1000
 		}
 		s := newScene(t, postgres, false, 200)

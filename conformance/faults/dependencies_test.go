@@ -19,7 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestDatabaseRestartsDuringReception restarts PostgreSQL while mail comes in. The server goes
@@ -139,7 +139,7 @@ func TestFolderOfMailIsGone(t *testing.T) {
 // accepted.
 func TestBucketIsGone(t *testing.T) {
 	t.Parallel()
-	bucket := storagetest.S3(t)
+	bucket := enginetest.S3(t)
 	m := newMailScene(t, false, false, 0)
 	m.change(t, func(ctx context.Context, h *serve.Host) error { return m.useBucket(ctx, h, bucket.URL) })
 	at := launch(t, m.life)

@@ -14,12 +14,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // The size of a test: the number of kills and of recipients of a broadcast.
 func size() (kills, recipients int) {
-	if storagetest.Full() {
+	if enginetest.Full() {
 		return 200, 10_000
 	}
 	return 3, 1_000
@@ -45,13 +45,13 @@ func TestKilledServers(t *testing.T) {
 		{Method: simulator.MethodSend, Kind: sending.TimedOut, Chance: 0.01},
 		{Method: simulator.MethodSend, Kind: sending.Throttled, RetryAfter: 20 * time.Millisecond, Chance: 0.01},
 	}}
-	if storagetest.Full() {
+	if enginetest.Full() {
 		accounts["sound account"] = nil
 	}
 	for name, faults := range accounts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storagetest.EachEngine(t, func(t *testing.T, postgres bool) { interrupt(t, postgres, faults) })
+			enginetest.EachEngine(t, func(t *testing.T, postgres bool) { interrupt(t, postgres, faults) })
 		})
 	}
 }

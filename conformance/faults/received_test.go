@@ -25,7 +25,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects/files"
 	"github.com/mailhelm/mailhelm/core/receiving"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 
 // mailSize returns the number of kills, and how many messages come in at least.
 func mailSize() (kills, messages int) {
-	if storagetest.Full() {
+	if enginetest.Full() {
 		return 100, 5000
 	}
 	return 3, 200
@@ -50,7 +50,7 @@ func mailSize() (kills, messages int) {
 // leave the message once.
 func TestKilledServersReceiveMail(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		kills, messages := mailSize()
 		chance := rand.New(rand.NewPCG(uint64(kills), 19))
 		m := newMailScene(t, postgres, false, messages)

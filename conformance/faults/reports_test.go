@@ -14,7 +14,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // reportedDomain is the domain that the reports are about.
@@ -25,7 +25,7 @@ const largeEvery = 10
 
 // reportsSize returns the number of kills, and how many reports come in at least.
 func reportsSize() (kills, reports int) {
-	if storagetest.Full() {
+	if enginetest.Full() {
 		return 100, 3000
 	}
 	return 2, 60
@@ -35,7 +35,7 @@ func reportsSize() (kills, reports int) {
 // mail got 250 must be counted once, however often it was read, and no object of it may be left.
 func TestKilledServersReadReports(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		kills, reports := reportsSize()
 		chance := rand.New(rand.NewPCG(uint64(kills), 20))
 		r := newReportScene(t, postgres, reports)

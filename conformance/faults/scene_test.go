@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // outEvery is the distance between contacts that have opted out of all mail.
@@ -29,7 +29,7 @@ type scene struct {
 	life
 	recipients int
 	// postgres is the database server if the test restarts it, else nil.
-	postgres *storagetest.Server
+	postgres *enginetest.Server
 	org, key string
 	// db and account are connections to the database and to the file of the sending account.
 	// They read beside a running server.
@@ -41,16 +41,16 @@ type scene struct {
 // it has a database server of its own if the test restarts it.
 func newScene(t *testing.T, postgres, restarts bool, recipients int) *scene {
 	t.Helper()
-	s := &scene{life: life{DataDir: storagetest.Folder(t)}, recipients: recipients, http: &http.Client{Timeout: 30 * time.Second}}
+	s := &scene{life: life{DataDir: enginetest.Folder(t)}, recipients: recipients, http: &http.Client{Timeout: 30 * time.Second}}
 	driver, address := "sqlite", "file:"+filepath.Join(s.DataDir, "mailhelm.db")+"?_pragma=busy_timeout(10000)"
 	switch {
 	case restarts:
-		s.postgres = storagetest.OwnServer(t)
+		s.postgres = enginetest.OwnServer(t)
 		s.DatabaseURL = s.postgres.URL()
 	case postgres:
-		s.DatabaseURL = storagetest.PostgresURL(t)
+		s.DatabaseURL = enginetest.PostgresURL(t)
 	default:
-		storagetest.CopySQLite(t, s.DataDir)
+		enginetest.CopySQLite(t, s.DataDir)
 	}
 	if postgres {
 		driver, address = "postgres", s.DatabaseURL

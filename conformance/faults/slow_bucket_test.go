@@ -22,7 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/core/objects"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // slowBucket passes requests to an S3 server after a time, or does not answer at all.
@@ -63,7 +63,7 @@ func newSlowBucket(t *testing.T, of string, delay time.Duration) *slowBucket {
 func TestBucketIsSlow(t *testing.T) {
 	t.Parallel()
 	const delay, timeout, senders = time.Second, 12 * time.Second, 3
-	bucket := storagetest.S3(t)
+	bucket := enginetest.S3(t)
 	slow := newSlowBucket(t, bucket.URL, delay)
 	m := newMailScene(t, false, false, 0)
 	m.BucketTimeout = timeout
@@ -122,7 +122,7 @@ func (m *mailScene) useBucket(ctx context.Context, h *serve.Host, endpoint strin
 		return err
 	}
 	return h.DB().MailBuckets(master).SaveBucket(ctx, m.org, objects.StoredBucket{ID: core.NewID(), InUse: true, Bucket: objects.Bucket{
-		Endpoint: endpoint, Region: storagetest.S3Region, Name: storagetest.S3Bucket, PathStyle: true, AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
+		Endpoint: endpoint, Region: enginetest.S3Region, Name: enginetest.S3Bucket, PathStyle: true, AccessKeyID: enginetest.S3AccessKeyID, Secret: enginetest.S3Secret,
 	}})
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/workflows"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 
 // journeySize returns the numbers of kills and of contacts in a workflow.
 func journeySize() (kills, contacts int) {
-	if storagetest.Full() {
+	if enginetest.Full() {
 		return 100, 2000
 	}
 	return 3, 150
@@ -48,7 +48,7 @@ func journeySize() (kills, contacts int) {
 // and time out. Each run must take each step once, and no contact may get a message twice.
 func TestKilledServersMoveRuns(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		kills, contacts := journeySize()
 		j := &journeys{scene: newScene(t, postgres, false, contacts), chance: rand.New(rand.NewPCG(uint64(kills), 7))}
 		j.Faults = []simulator.Fault{
@@ -158,7 +158,7 @@ func (j *journeys) pass(t *testing.T, kills int) {
 func (j *journeys) interruptPhase(t *testing.T, kills int) {
 	t.Helper()
 	at := launch(t, j.life)
-	for inPhase := 0; j.kills < kills && j.todo(t) != "" && (storagetest.Full() || inPhase == 0); inPhase++ {
+	for inPhase := 0; j.kills < kills && j.todo(t) != "" && (enginetest.Full() || inPhase == 0); inPhase++ {
 		j.liveOn(t)
 		at.kill(t)
 		j.kills++

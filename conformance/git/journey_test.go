@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/git/github/githubtest"
 	"github.com/mailhelm/mailhelm/core/git/gittest"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // patience is how long the tests wait for a sync on a busy machine.
@@ -66,7 +66,7 @@ type journey struct {
 // repository on GitHub.
 func TestJourney(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		folder := t.TempDir()
 		repo := gittest.New(t, folder)
 		s := repo.Serve(nil)

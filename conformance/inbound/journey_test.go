@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
@@ -103,7 +103,7 @@ func (h *hook) all() []request {
 // connections to the endpoint.
 func TestMailBecomesAWebhook(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		h := newHook(t)
 		t.Cleanup(func() { h.disconnected(t) }) // after the server has stopped
 		receive(t, product.Start(t, product.Options{Postgres: postgres, WebhookCAs: h.roots}), h)

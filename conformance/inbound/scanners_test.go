@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/inbound/scanning/scanningtest"
 	"github.com/mailhelm/mailhelm/core/receiving"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestScanners sends clean mail, spam and malware through a product with a real rspamd and a
@@ -221,7 +221,7 @@ func (s *scanned) expectSoon(subject string) {
 // server in a webhook; those in a poll are checked in package inboxes.
 func TestWithoutScanners(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		h := newHook(t)
 		h.patient = true
 		s := newScanned(t, product.Start(t, product.Options{Postgres: postgres, WebhookCAs: h.roots}), h)

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/standardhooks"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // schedule has the waits between the tries of a delivery.
@@ -29,7 +29,7 @@ var schedule = []time.Duration{time.Second, 5 * time.Second, time.Minute, 5 * ti
 // of its hour.
 func TestScheduleAcrossRestarts(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		u := newUnruly(t)
 		p := product.Start(t, product.Options{Postgres: postgres, WebhookCAs: u.roots})
 		p.Clock.Freeze(p.Clock.Now())

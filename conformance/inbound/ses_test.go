@@ -19,7 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
@@ -33,7 +33,7 @@ const (
 // and publishes signed notifications.
 type amazon struct {
 	*notify.Publisher
-	bucket *storagetest.S3Server
+	bucket *enginetest.S3Server
 	p      *product.Product
 }
 
@@ -42,7 +42,7 @@ func startAmazon(t *testing.T, opts product.Options) *amazon {
 	t.Helper()
 	posts := &http.Transport{}
 	t.Cleanup(posts.CloseIdleConnections)
-	a := &amazon{bucket: storagetest.S3(t)}
+	a := &amazon{bucket: enginetest.S3(t)}
 	var err error
 	if a.Publisher, err = notify.New(notify.Config{Client: &http.Client{Transport: posts}}); err != nil {
 		t.Fatal(err)
@@ -122,8 +122,8 @@ func (a *amazon) publish(t *testing.T, to notify.Subscription, id, bucket, key s
 // settings returns the bucket of the S3 server, with a prefix for stored mail.
 func (a *amazon) settings(prefix string) objects.Bucket {
 	return objects.Bucket{
-		Endpoint: a.bucket.URL, Region: storagetest.S3Region, Name: storagetest.S3Bucket, Prefix: prefix, PathStyle: true,
-		AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
+		Endpoint: a.bucket.URL, Region: enginetest.S3Region, Name: enginetest.S3Bucket, Prefix: prefix, PathStyle: true,
+		AccessKeyID: enginetest.S3AccessKeyID, Secret: enginetest.S3Secret,
 	}
 }
 
@@ -140,14 +140,14 @@ func messageTo(to string) string {
 // temporary inbox arrives there. Other buckets, other keys and other organizations get nothing.
 func TestMailByAmazonSES(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		h := newHook(t)
 		a := startAmazon(t, product.Options{Postgres: postgres, WebhookCAs: h.roots})
 		secret := a.domain(t, h)
 		to := a.connect(t, a.p.OrgID, sendTopic, receiveTopic)
 		recipient := "sales@" + domain
 		key := a.put(t, sesID(1), messageTo(recipient))
-		if got := a.publish(t, to, sesID(1), storagetest.S3Bucket, key, recipient); got != http.StatusServiceUnavailable {
+		if got := a.publish(t, to, sesID(1), enginetest.S3Bucket, key, recipient); got != http.StatusServiceUnavailable {
 			t.Errorf("before the bucket is proven, the answer is %d", got)
 		}
 		a.routed(t, to)
@@ -156,7 +156,7 @@ func TestMailByAmazonSES(t *testing.T) {
 		a.refusals(t, to, recipient)
 		minted := a.inbox(t, a.p.Org)
 		for range 2 { // SNS repeats a notification whose answer it did not get
-			if got := a.publish(t, to, sesID(1), storagetest.S3Bucket, key, recipient, minted.address, "stranger@elsewhere.example"); got != http.StatusAccepted {
+			if got := a.publish(t, to, sesID(1), enginetest.S3Bucket, key, recipient, minted.address, "stranger@elsewhere.example"); got != http.StatusAccepted {
 				t.Fatalf("the answer is %d", got)
 			}
 		}
@@ -233,10 +233,10 @@ func (a *amazon) refusals(t *testing.T, to notify.Subscription, recipient string
 		id, bucket, key string
 		want            int
 	}{
-		"an object that is missing": {sesID(2), storagetest.S3Bucket, "in/" + sesID(2), http.StatusServiceUnavailable},
+		"an object that is missing": {sesID(2), enginetest.S3Bucket, "in/" + sesID(2), http.StatusServiceUnavailable},
 		"another bucket":            {sesID(1), "mail-of-others", "in/" + sesID(1), http.StatusServiceUnavailable},
-		"the key of another object": {sesID(2), storagetest.S3Bucket, "in/" + sesID(1), http.StatusBadRequest},
-		"mail that is stored":       {"raw.eml", storagetest.S3Bucket, "mailhelm/" + stored, http.StatusBadRequest},
+		"the key of another object": {sesID(2), enginetest.S3Bucket, "in/" + sesID(1), http.StatusBadRequest},
+		"mail that is stored":       {"raw.eml", enginetest.S3Bucket, "mailhelm/" + stored, http.StatusBadRequest},
 		"no object":                 {sesID(2), "", "", http.StatusBadRequest},
 	} {
 		if got := a.publish(t, to, tc.id, tc.bucket, tc.key, recipient); got != tc.want {
@@ -244,7 +244,7 @@ func (a *amazon) refusals(t *testing.T, to notify.Subscription, recipient string
 		}
 	}
 	a.bucket.Stop()
-	if got := a.publish(t, to, sesID(1), storagetest.S3Bucket, "in/"+sesID(1), recipient); got != http.StatusServiceUnavailable {
+	if got := a.publish(t, to, sesID(1), enginetest.S3Bucket, "in/"+sesID(1), recipient); got != http.StatusServiceUnavailable {
 		t.Errorf("without the S3 server, the answer is %d", got)
 	}
 	a.bucket.Start(t)
@@ -306,7 +306,7 @@ func (a *amazon) delivered(t *testing.T, h *hook, secret, recipient string) {
 	ids := map[string]bool{}
 	for _, r := range h.all() {
 		ids[r.header.Get("webhook-id")] = true
-		if err := verifier.VerifyIgnoringTimestamp(r.body, r.header); err != nil || !strings.Contains(string(r.body), `"subject":"To `+recipient+`"`) || !strings.Contains(string(r.body), a.bucket.URL+"/"+storagetest.S3Bucket+"/mailhelm/"+a.p.OrgID) {
+		if err := verifier.VerifyIgnoringTimestamp(r.body, r.header); err != nil || !strings.Contains(string(r.body), `"subject":"To `+recipient+`"`) || !strings.Contains(string(r.body), a.bucket.URL+"/"+enginetest.S3Bucket+"/mailhelm/"+a.p.OrgID) {
 			t.Errorf("a delivery: %v, %s", err, r.body)
 		}
 	}
@@ -321,7 +321,7 @@ func (a *amazon) strangers(t *testing.T, h *hook, recipient string) {
 	t.Helper()
 	to := a.connect(t, a.p.Other.OrgID, otherTopic, otherTopic)
 	a.p.UseBucket(t, a.p.Other.OrgID, a.settings("other"))
-	if got := a.publish(t, to, sesID(3), storagetest.S3Bucket, a.put(t, sesID(3), messageTo(recipient)), recipient); got != http.StatusAccepted {
+	if got := a.publish(t, to, sesID(3), enginetest.S3Bucket, a.put(t, sesID(3), messageTo(recipient)), recipient); got != http.StatusAccepted {
 		t.Errorf("mail for a domain of another organization is answered %d", got)
 	}
 	stored, err := filepath.Glob(filepath.Join(a.bucket.Dir, "mailhelm", a.p.OrgID, "*", "raw.eml"))
@@ -333,7 +333,7 @@ func (a *amazon) strangers(t *testing.T, h *hook, recipient string) {
 		t.Fatal(err)
 	}
 	own := a.inbox(t, a.p.Other)
-	if got := a.publish(t, to, sesID(4), storagetest.S3Bucket, key, own.address); got != http.StatusBadRequest {
+	if got := a.publish(t, to, sesID(4), enginetest.S3Bucket, key, own.address); got != http.StatusBadRequest {
 		t.Errorf("stored mail of another organization is answered %d", got)
 	}
 	first := notify.Subscription{TopicARN: receiveTopic, Endpoint: to.Endpoint}

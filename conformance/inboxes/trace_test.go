@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestNoTrace receives a mail, reads it by the API and by its pull link, and deletes the inbox.
@@ -24,7 +24,7 @@ import (
 // the log, with debug messages, have anything of it or of the pull link.
 func TestNoTrace(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		var log buffer
 		p := product.Start(t, product.Options{Postgres: postgres, Log: &log})
 		box := mint(t, p, "")

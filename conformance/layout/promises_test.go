@@ -36,7 +36,7 @@ func TestNoPromises(t *testing.T) {
 func TestNoSkips(t *testing.T) {
 	t.Parallel()
 	for _, s := range repository(t).Sources {
-		if s.Folder() == "storage/storagetest" {
+		if s.Folder() == "storage/engine/enginetest" {
 			continue
 		}
 		ast.Inspect(s.File, func(n ast.Node) bool {

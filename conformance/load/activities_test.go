@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -90,7 +91,7 @@ func BenchmarkActivityPages(b *testing.B) {
 	pages.fill(b, db)
 	b.Run("sqlite", func(b *testing.B) { pages.read(b, db) })
 
-	address := storagetest.PostgresURL(b)
+	address := enginetest.PostgresURL(b)
 	db = storagetest.Open(b, storage.Config{URL: address, MaxConns: 2})
 	pages.fill(b, db)
 	b.Run("postgres-uncounted", func(b *testing.B) { pages.read(b, db) })

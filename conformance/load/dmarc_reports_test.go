@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/sources"
 	"github.com/mailhelm/mailhelm/core/domainauth/timeline"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -28,7 +29,7 @@ func BenchmarkDMARCReports(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		c := storage.Config{Dir: b.TempDir()}
 		if engine == "postgres" {
-			c.URL = storagetest.DurableServer(b).URL()
+			c.URL = enginetest.DurableServer(b).URL()
 		}
 		db := storagetest.Open(b, c)
 		must(b, db.Migrate(b.Context()))

@@ -17,7 +17,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // figures are what one call of an operation costs. See databaseCalls for statements and waits.
@@ -123,7 +123,7 @@ func measureAll(b *testing.B, postgres bool) map[string]figures {
 	b.Helper()
 	address := ""
 	if postgres {
-		address = countPostgres(b, storagetest.PostgresURL(b))
+		address = countPostgres(b, enginetest.PostgresURL(b))
 	} else {
 		traceSQLite()
 	}

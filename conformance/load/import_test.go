@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -84,7 +85,7 @@ func ourRow(n int) string {
 // database. It returns the duration of that command.
 func importOurs(b *testing.B, binary, file string) time.Duration {
 	b.Helper()
-	url := storagetest.PostgresURL(b)
+	url := enginetest.PostgresURL(b)
 	where := []string{"--data", filepath.Join(b.TempDir(), "data"), "--database-url", url, "--json"}
 	created, err := exec.Command(binary, append([]string{"admin", "org", "create", "acme"}, where...)...).Output()
 	if err != nil {

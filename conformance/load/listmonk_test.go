@@ -20,7 +20,7 @@ import (
 
 	"github.com/google/uuid"
 	_ "github.com/lib/pq" // the driver "postgres"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -232,7 +232,7 @@ func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 // ends.
 func emptyDatabase(b *testing.B) *url.URL {
 	b.Helper()
-	address, err := url.Parse(storagetest.PostgresURL(b))
+	address, err := url.Parse(enginetest.PostgresURL(b))
 	if err != nil {
 		b.Fatal(err)
 	}

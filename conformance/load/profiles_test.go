@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // profileFolder is the folder for processor profiles; "" for none.
@@ -100,7 +100,7 @@ func profileOperations(b *testing.B) {
 		b.Run(database, func(b *testing.B) {
 			address := ""
 			if database == "postgres" {
-				address = storagetest.PostgresURL(b)
+				address = enginetest.PostgresURL(b)
 			}
 			p := startMeasured(b, address)
 			fmt.Fprintf(os.Stdout, "\n| %s | µs |", p.DB.Engine())

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -58,7 +58,7 @@ func startReceiver(b *testing.B, binary, database, dns string, n int) *receiver 
 		"--mail-host", "mx.example.net",
 	}
 	if database == "postgres" {
-		r.db.URL = storagetest.DurableServer(b).URL()
+		r.db.URL = enginetest.DurableServer(b).URL()
 		args = append(args, "--database-url", r.db.URL)
 	}
 	r.provision(b, n)

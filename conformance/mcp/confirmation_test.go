@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -207,7 +208,7 @@ func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 
 // confirmers is the number of concurrent calls with the same confirmation, 1,000 in a full
 // run.
-var confirmers = storagetest.Share(1000)
+var confirmers = enginetest.Share(1000)
 
 // TestAThousandConfirmersHaveOneEffect checks that of many concurrent calls with the same
 // confirmation only one has an effect. Of the others, calls with their own idempotency keys

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/channels"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // broadcastProduct is a running product with a list, to which the tests send broadcasts.
@@ -97,7 +97,7 @@ func (r *broadcastProduct) audited(t *testing.T) map[string]int {
 // with each client, at each revision of MCP, on both databases.
 func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		checkBothSteps(t, startBroadcastProduct(t, postgres))
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/lists"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -213,7 +213,7 @@ func fillToMaximum(t *testing.T, p *product.Product, count int) {
 // schema. The answers of contacts_lookup and lists_list must say how many lists there are.
 func TestNoAnswerIsTooLarge(t *testing.T) {
 	t.Parallel()
-	lists := storagetest.Share(10_000)
+	lists := enginetest.Share(10_000)
 	p := product.Start(t, product.Options{})
 	fillToMaximum(t, p, lists)
 	token := "Bearer " + p.Token(t, p.MCPURL)

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // installTimeout is the time limit of the command "npm ci", which downloads the packages.
@@ -39,12 +39,12 @@ var errNoNPM = errors.New("npm is not on this machine: the programs of other pro
 // MAILHELM_TEST_SERVICES is none. Tests share the folder, so they must not write to it.
 func Packages(t testing.TB, wanted fs.FS) string {
 	t.Helper()
-	if !storagetest.Services() {
-		storagetest.SkipMissing(t, errNoNPM.Error())
+	if !enginetest.Services() {
+		enginetest.SkipMissing(t, errNoNPM.Error())
 	}
 	dir, err := ensureInstalled(wanted)
 	if errors.Is(err, errNoNPM) {
-		storagetest.SkipMissing(t, err.Error())
+		enginetest.SkipMissing(t, err.Error())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestAttackRefreshReplay checks that reusing the first refresh token after three rotations
@@ -75,7 +75,7 @@ func TestAttackThousandRefreshesAtOnce(t *testing.T) {
 		transport := &http.Transport{MaxConnsPerHost: 64, MaxIdleConnsPerHost: 64}
 		defer transport.CloseIdleConnections()
 		attackers := &http.Client{Transport: transport}
-		s.oneWinner(s.app, atOnce(storagetest.Share(1000), func() answer {
+		s.oneWinner(s.app, atOnce(enginetest.Share(1000), func() answer {
 			return s.postWith(attackers, "/oauth/token", s.app, "grant_type", "refresh_token", "refresh_token", token)
 		}))
 		events, err := s.p.DB.Audit().FindAudit(t.Context(), s.p.OrgID, access.AuditFilter{Limit: 1000})

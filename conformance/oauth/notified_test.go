@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -79,7 +80,7 @@ func (n *node) accepts(bearer string) bool {
 // clock is fixed, so no cache entry expires by itself.
 func TestRevocationReachesOtherNodes(t *testing.T) {
 	t.Parallel()
-	url := storagetest.PostgresURL(t)
+	url := enginetest.PostgresURL(t)
 	w := newWorld(t, storagetest.Open(t, storage.Config{URL: url, MaxConns: 4}))
 	ctx, n := t.Context(), newNode(t, w, url)
 	open := w.selfRegistered(access.MintClientSecret().Secret, callback)
@@ -141,7 +142,7 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 // caches when it connects again.
 func TestAReconnectedNodeClearsItsCaches(t *testing.T) {
 	t.Parallel()
-	url := storagetest.PostgresURL(t)
+	url := enginetest.PostgresURL(t)
 	w := newWorld(t, storagetest.Open(t, storage.Config{URL: url, MaxConns: 4}))
 	n, token := newNode(t, w, url), w.goodToken(w.live)
 	if !n.accepts(token) {

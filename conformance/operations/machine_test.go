@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/packaging/machinetest"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestGuidesOnAMachine follows the guides as a person does on a machine of their own: it installs
@@ -21,7 +21,7 @@ import (
 // package.
 func TestGuidesOnAMachine(t *testing.T) {
 	t.Parallel()
-	if !storagetest.Full() {
+	if !enginetest.Full() {
 		return // building two releases takes minutes
 	}
 	p := newPerson(t)
@@ -50,7 +50,7 @@ type person struct {
 func newPerson(t *testing.T) *person {
 	t.Helper()
 	if _, err := exec.LookPath("podman"); err != nil {
-		storagetest.SkipMissing(t, "THE GUIDES ON A MACHINE SKIPPED: podman is not installed; apt-get install --no-install-recommends podman crun")
+		enginetest.SkipMissing(t, "THE GUIDES ON A MACHINE SKIPPED: podman is not installed; apt-get install --no-install-recommends podman crun")
 	}
 	p := &person{t: t, version: firstVersion, m: machinetest.New(t, machinetest.Systemd)}
 	for _, version := range []string{firstVersion, secondVersion} {
@@ -149,7 +149,7 @@ func (p *person) state(property string) string {
 // preparePostgres starts a PostgreSQL as the package of Debian does, and creates the database.
 func (p *person) preparePostgres() {
 	p.t.Helper()
-	storagetest.PostgresPrograms(p.t)
+	enginetest.PostgresPrograms(p.t)
 	p.m.Run(`rm -rf /etc/postgresql/* /var/lib/postgresql/*
 version=$(ls /usr/lib/postgresql | tail -n 1)
 pg_createcluster $version main

@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/unsubscribe"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/sealed"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // TestServersAnswerWhileTheMasterKeyRotates rotates the master key under a running server. It
@@ -27,11 +27,11 @@ import (
 func TestServersAnswerWhileTheMasterKeyRotates(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func() string{
-		"sqlite": func() string { return "" }, "postgres": func() string { return storagetest.PostgresURL(t) },
+		"sqlite": func() string { return "" }, "postgres": func() string { return enginetest.PostgresURL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := config.Config{DataDir: storagetest.Folder(t), DatabaseURL: database(), Listen: configtest.AnyPorts(), MaxConns: 8, DNSServers: []string{"none"}, Clock: core.SystemClock}
+			cfg := config.Config{DataDir: enginetest.Folder(t), DatabaseURL: database(), Listen: configtest.AnyPorts(), MaxConns: 8, DNSServers: []string{"none"}, Clock: core.SystemClock}
 			old, err := serve.Start(t.Context(), cfg)
 			must(t, err)
 			running := true

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -45,7 +46,7 @@ func emptyDatabase(t *testing.T, postgres bool) storage.Config {
 	if !postgres {
 		return c
 	}
-	c.URL, c.MaxConns = storagetest.PostgresURL(t), 4
+	c.URL, c.MaxConns = enginetest.PostgresURL(t), 4
 	db := storagetest.Open(t, c)
 	for _, statement := range []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"} {
 		if _, err := db.Writer().ExecContext(t.Context(), statement); err != nil {
@@ -119,7 +120,7 @@ func TestMigrationsWhileWritesGoOn(t *testing.T) {
 	if os.Getenv("MAILHELM_TEST_FULL") == "1" {
 		contacts = 100_000
 	}
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		c := emptyDatabase(t, postgres)
 		m := &migrated{t: t, db: storagetest.Open(t, c), other: storagetest.Open(t, c), org: core.NewID(), contacts: contacts}
 		m.fill()

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // names are the host names that the documented configurations serve.
@@ -160,11 +160,11 @@ func startCaddy(t *testing.T, b behind) *proxy {
 func find(t *testing.T, program, debian string) string {
 	t.Helper()
 	for _, candidate := range []string{program, "/usr/sbin/" + program} {
-		if path, err := exec.LookPath(candidate); err == nil && storagetest.Services() {
+		if path, err := exec.LookPath(candidate); err == nil && enginetest.Services() {
 			return path
 		}
 	}
-	storagetest.SkipMissing(t, "PROXY TESTS SKIPPED: "+program+" is not installed; apt-get install "+debian)
+	enginetest.SkipMissing(t, "PROXY TESTS SKIPPED: "+program+" is not installed; apt-get install "+debian)
 	return ""
 }
 

@@ -24,7 +24,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"golang.org/x/time/rate"
 )
 
@@ -45,7 +45,7 @@ type extent struct {
 
 // extentOf returns the extent of this run.
 func extentOf() extent {
-	if storagetest.Full() {
+	if enginetest.Full() {
 		return extent{requests: 100_000, delay: documentedDelay, pace: rate.Inf, pause: documentedPause}
 	}
 	return extent{
@@ -64,7 +64,7 @@ func extentOf() extent {
 // of the clients go through them. In full, all clients go through one proxy at a time.
 func TestRollingUpdateFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	if !storagetest.Full() {
+	if !enginetest.Full() {
 		roll(t, extentOf(), starts())
 		return
 	}
@@ -128,7 +128,7 @@ type cluster struct {
 func newCluster(t *testing.T, size extent, starts map[string]func(*testing.T, behind) *proxy) *cluster {
 	t.Helper()
 	c := &cluster{binary: link(t), proxies: map[string]*proxy{}}
-	dir, database := storagetest.Folder(t), storagetest.PostgresURL(t)
+	dir, database := enginetest.Folder(t), enginetest.PostgresURL(t)
 	c.fill(t, config.Config{DataDir: dir, DatabaseURL: database, Listen: configtest.AnyPorts(), MaxConns: 8, DNSServers: []string{"none"}})
 	b := behind{changes: size.changes, admin: freePort(t)}
 	for i := range c.servers {

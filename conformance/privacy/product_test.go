@@ -32,7 +32,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/privacy"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/workflows"
 )
 
@@ -44,7 +44,7 @@ const erasedEmail = "Erin.Example@example.org"
 // store it with events that arrive late.
 func TestErasedPersonStaysErased(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		log := &lines{}
 		p := product.Start(t, product.Options{Postgres: postgres, Log: log})
 		erased := persons.Erased(p.DB.Privacy(), p.MasterKey)
@@ -95,7 +95,7 @@ func TestErasedPersonStaysErased(t *testing.T) {
 // must delete them when it is repeated.
 func TestErasingDeletesInBuckets(t *testing.T) {
 	t.Parallel()
-	s3 := storagetest.S3(t)
+	s3 := enginetest.S3(t)
 	backend, err := url.Parse(s3.URL)
 	must(t, err)
 	var refuses atomic.Bool
@@ -111,7 +111,7 @@ func TestErasingDeletesInBuckets(t *testing.T) {
 	t.Cleanup(front.Close)
 	p := product.Start(t, product.Options{LoopbackBuckets: true})
 	p.UseBucket(t, p.OrgID, objects.Bucket{
-		Endpoint: front.URL, Region: storagetest.S3Region, Name: storagetest.S3Bucket, PathStyle: true, AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
+		Endpoint: front.URL, Region: enginetest.S3Region, Name: enginetest.S3Bucket, PathStyle: true, AccessKeyID: enginetest.S3AccessKeyID, Secret: enginetest.S3Secret,
 	})
 	p.Clock.Advance(6 * time.Second)
 	writeToInbox(t, p)

@@ -18,14 +18,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // newConfig returns the configuration of a product with an empty data folder, except for the settings
 // that follow from the demo data and from the product's mailbox.
 func newConfig(t testing.TB, opts Options, clock *Clock) config.Config {
 	cfg := config.Config{
-		Role: opts.Role, DataDir: storagetest.Folder(t), Listen: configtest.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
+		Role: opts.Role, DataDir: enginetest.Folder(t), Listen: configtest.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: slog.New(checkDeclared(t, logger(opts.Log).Handler(), opts.Operations)),
 	}
 	cfg.PasswordCost = passwords.LeastCost()
@@ -105,9 +105,9 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seedResult {
 		cfg.DatabaseURL = demoTemplate.postgres.URL(t)
 	}
 	cfg.DatabaseReplicaURL = opts.ReplicaURL
-	if cfg.DatabaseURL != "" && storagetest.PgBouncerForAll() {
+	if cfg.DatabaseURL != "" && enginetest.PgBouncerForAll() {
 		cfg.DatabaseDirectURL = cfg.DatabaseURL
-		cfg.DatabaseURL = storagetest.PgBouncer(t, cfg.DatabaseDirectURL, storagetest.PgBouncerConfig{}).URL(cfg.DatabaseDirectURL)
+		cfg.DatabaseURL = enginetest.PgBouncer(t, cfg.DatabaseDirectURL, enginetest.PgBouncerConfig{}).URL(cfg.DatabaseDirectURL)
 	}
 	return demoTemplate.seedResult
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // past is the data folder of a stopped product with [Options.Past]. The first product that
@@ -13,7 +13,7 @@ import (
 // then, and if that product failed.
 var past struct {
 	once   sync.Once
-	folder *storagetest.FolderTemplate
+	folder *enginetest.FolderTemplate
 }
 
 // copiesPast reports whether a product with the options can start from a copy of the past: it
@@ -31,7 +31,7 @@ func copyPast(t testing.TB, dir string) bool {
 		p.MakePast(t)
 		p.stop(t)
 		p.host = nil
-		past.folder = storagetest.CopyOfFolder(t, p.DataDir)
+		past.folder = enginetest.CopyOfFolder(t, p.DataDir)
 	})
 	if past.folder == nil {
 		return false

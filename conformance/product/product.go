@@ -19,7 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/webhooks"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // Product is a running product with its demo data.
@@ -206,7 +206,7 @@ func Once(t *testing.T, test func(t *testing.T, p *Product)) {
 // opts.Postgres.
 func OnceWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
-	if storagetest.Full() {
+	if enginetest.Full() {
 		EachWith(t, opts, test)
 		return
 	}
@@ -228,7 +228,7 @@ func Each(t *testing.T, test func(t *testing.T, p *Product)) {
 // given options. It ignores opts.Postgres.
 func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		own := opts // a copy, because the subtests run in parallel
 		own.Postgres = postgres
 		test(t, Start(t, own))

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // masterKey is the key with which products in tests encrypt secrets. It protects only
@@ -139,12 +139,12 @@ func credentials(ctx context.Context, a provision.Provisioner, orgID string, env
 // All products of a test process therefore have the same credentials.
 type template struct {
 	// folder has the files of the data folder. Its first copy sets the next two fields.
-	folder *storagetest.FolderTemplate
+	folder *enginetest.FolderTemplate
 	seedResult
 	// tables has the rows of the folder's SQLite database, for products on PostgreSQL.
 	tables []table
 	// postgres copies the rows to a new PostgreSQL database for each product.
-	postgres *storagetest.Filled
+	postgres *enginetest.Filled
 }
 
 // demoTemplate is the template of all products of this process.
@@ -152,7 +152,7 @@ var demoTemplate = newTemplate()
 
 func newTemplate() *template {
 	t := &template{}
-	t.folder, t.postgres = storagetest.NewFolderTemplate(t.seed), storagetest.NewFilled(t.fill)
+	t.folder, t.postgres = enginetest.NewFolderTemplate(t.seed), enginetest.NewFilled(t.fill)
 	return t
 }
 

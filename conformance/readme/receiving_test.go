@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // received has one entry for each command block in the README's section "Receiving": the texts
@@ -163,7 +163,7 @@ func (h *hook) forge(t *testing.T) int {
 func (d *demo) checkReceivingGuide(t *testing.T, h *hook) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
-		storagetest.SkipMissing(t, "python3 is not on this machine: the receiver of the guide cannot run")
+		enginetest.SkipMissing(t, "python3 is not on this machine: the receiver of the guide cannot run")
 	}
 	guide := strings.ReplaceAll(d.guide(t, "receiving-mail"), "https://example.com/mail", h.server.URL)
 	commands, programs := Blocks(guide, "shell"), Blocks(guide, "python")

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/topics"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // withLongTimeout returns a copy of the caller whose requests time out after five minutes.
@@ -71,7 +71,7 @@ func TestAThousandUpsertsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		address := func(i int) string { return fmt.Sprintf("claim%d@example.com", i%7) }
-		outcomes := atOnce(t, storagetest.Share(1000), func(i int) *answer {
+		outcomes := atOnce(t, enginetest.Share(1000), func(i int) *answer {
 			return a.do(t, "PUT", byID+"one", fmt.Sprintf(`{"email":%q,"attributes":{"orders":%d}}`, address(i), i))
 		})
 		named := []string{"200", "201", "409 contact_claim_race", "409 contact_email_taken", "409 contact_external_id_mismatch"}

@@ -27,7 +27,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/examples"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/samples"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/tools"
 )
 
@@ -49,7 +49,7 @@ type documentedCalls struct {
 func TestGoldenDocumentedCalls(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
-		storagetest.SkipMissing(t, "curl is not on this machine: the documented commands cannot be run")
+		enginetest.SkipMissing(t, "curl is not on this machine: the documented commands cannot be run")
 	}
 	d := newDocumented(t)
 	operations := catalogue.Operations(catalogue.Domains{})
@@ -94,7 +94,7 @@ func (d *documentedCalls) runSamples(t *testing.T, op core.Operation, route rest
 	} {
 		t.Run(sample.file, func(t *testing.T) {
 			if _, err := exec.LookPath(sample.command[0]); err != nil {
-				storagetest.SkipMissing(t, sample.command[0]+" is not on this machine: a documented program cannot be run")
+				enginetest.SkipMissing(t, sample.command[0]+" is not on this machine: a documented program cannot be run")
 			}
 			file := filepath.Join(d.home, sample.file)
 			if err := os.WriteFile(file, []byte(sample.text), 0o600); err != nil {

@@ -10,13 +10,13 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // eachEngine runs a test with a product on each database.
 func eachEngine(t *testing.T, opts product.Options, test func(t *testing.T, a *api)) {
 	t.Helper()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		opts := opts
 		opts.Postgres = postgres
 		test(t, start(t, opts))

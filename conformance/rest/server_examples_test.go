@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/conformance/readme"
 	"github.com/mailhelm/mailhelm/rest/beacon/script"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // signIns has, for each example of a server, a program that signs a visitor in and out with
@@ -87,7 +87,7 @@ set_visitor ada@example.com customer-7 && clear_visitor
 // remove it with the same domain and path. With a wrong API key, none may set a cookie.
 func TestServerExamples(t *testing.T) {
 	t.Parallel()
-	p := product.Start(t, product.Options{Postgres: storagetest.Full()})
+	p := product.Start(t, product.Options{Postgres: enginetest.Full()})
 	servers := script.Servers(p.BaseURL)
 	if len(servers) != len(signIns) || len(servers) != 6 {
 		t.Fatalf("there are %d examples and %d programs, want 6", len(servers), len(signIns))
@@ -126,7 +126,7 @@ func signIn(t *testing.T, s script.Server, key string) (set, removed *http.Cooki
 	t.Helper()
 	program := signIns[s.ID]
 	if _, err := exec.LookPath(program.command[0]); err != nil {
-		storagetest.SkipMissing(t, program.command[0]+" is not on this machine: an example of a server cannot run")
+		enginetest.SkipMissing(t, program.command[0]+" is not on this machine: an example of a server cannot run")
 	}
 	home := t.TempDir()
 	example := s.File
@@ -220,10 +220,10 @@ func TestWebsiteGuide(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"sh", "curl"} {
 		if _, err := exec.LookPath(program); err != nil {
-			storagetest.SkipMissing(t, program+" is not on this machine: the commands of the guide cannot run")
+			enginetest.SkipMissing(t, program+" is not on this machine: the commands of the guide cannot run")
 		}
 	}
-	p := product.Start(t, product.Options{Postgres: storagetest.Full()})
+	p := product.Start(t, product.Options{Postgres: enginetest.Full()})
 	key, err := p.Site.Settings.Create(t.Context(), p.OrgID)
 	if err != nil {
 		t.Fatal(err)

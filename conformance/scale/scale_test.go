@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/goldentest"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -52,7 +53,7 @@ func TestGoldenPage(t *testing.T) {
 func TestBytes(t *testing.T) {
 	t.Parallel()
 	units := 2 * chunk
-	if storagetest.Full() {
+	if enginetest.Full() {
 		units = 100 * chunk
 	}
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

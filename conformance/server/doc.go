@@ -22,7 +22,7 @@
 // Tests can move the clock of buckets in memory, but not that of a real Redis. With a real
 // Redis a test either waits, or measures the elapsed time and accounts for the tokens that
 // the bucket regained in that time. The tests start the redis-server that is installed on
-// the machine; see storagetest.Redis.
+// the machine; see enginetest.Redis.
 //
 // Other packages, such as conformance/mcp and conformance/rest, test what calls return.
 package server

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // trouble is a way in which the sending account fails. status and retryAfter (in seconds)
@@ -35,7 +35,7 @@ const usualWait = 5
 // account. After each failure it repeats the calls that use the account.
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		log := new(journal)
 		s := newFaultScene(t, product.Options{Postgres: postgres, Log: log})
 		for fault, want := range map[simulator.Fault]trouble{

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/messages"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	sqlite "modernc.org/sqlite"
 )
 
@@ -137,7 +137,7 @@ func (n neighbour) work(t *testing.T, round string) {
 // expensive arguments. Its further heavy reads must wait or fail with the code overloaded.
 func TestOneOrganizationStallsNoOther(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		s := newFaultScene(t, product.Options{Postgres: postgres})
 		s.begin(t, "stall")
 		s.open(t)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // turnedAwayAfter is how long a call waits for a database connection before it fails with
@@ -51,7 +51,7 @@ func blockWriters(t *testing.T, p *product.Product) (release func()) {
 // succeed and take effect once.
 func TestTheWriterIsHeld(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		s := newFaultScene(t, product.Options{Postgres: postgres, CallerWait: turnedAwayAfter})
 		s.begin(t, "held")
 		// The server caches callers for five seconds. The clock is stopped, so that the cached

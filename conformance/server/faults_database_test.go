@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // databaseCalls has the calls that the tests make while the database fails: reads and
@@ -99,7 +99,7 @@ func (s *faultScene) checkReady(t *testing.T, cause string) {
 // PostgreSQL is back.
 func TestTheDatabaseIsStopped(t *testing.T) {
 	t.Parallel()
-	server := storagetest.OwnServer(t)
+	server := enginetest.OwnServer(t)
 	log := new(journal)
 	s := newFaultScene(t, product.Options{Postgres: true, PostgresURL: server.URL(), Log: log})
 	s.begin(t, "stopped")

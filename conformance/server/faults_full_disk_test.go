@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	sqlite "modernc.org/sqlite"
 )
 
@@ -28,7 +28,7 @@ func TestTheDiskIsFull(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		address := storagetest.PostgresURL(t)
+		address := enginetest.PostgresURL(t)
 		fill := fillPostgres(t, address)
 		checkFullDisk(t, newFaultScene(t, product.Options{Postgres: true, PostgresURL: address}), fill)
 	})
@@ -160,7 +160,7 @@ func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 func TestAPageFailsForAFullDisk(t *testing.T) {
 	t.Parallel()
 	log := new(journal)
-	address := storagetest.PostgresURL(t)
+	address := enginetest.PostgresURL(t)
 	fill := fillPostgres(t, address)
 	p := product.Start(t, product.Options{Postgres: true, PostgresURL: address, Mail: true, Log: log})
 	s := &faultScene{p: p}

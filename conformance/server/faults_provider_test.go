@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // provider is a server in place of Amazon SES. While the field ill is nil, the server
@@ -118,7 +118,7 @@ func TestHostileProvider(t *testing.T) {
 		unavailable("429-for-a-century", usualWait):       respondWith(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "3155760000"),
 		{"silence", http.StatusGatewayTimeout, usualWait}: waitForDisconnect,
 	}
-	storagetest.OnceEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.OnceEngine(t, func(t *testing.T, postgres bool) {
 		log := new(journal)
 		s := newFaultScene(t, product.Options{Postgres: postgres, Log: log})
 		account := s.connect(t)

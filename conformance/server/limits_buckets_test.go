@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // bucketStore is an implementation of the product's rate-limit buckets, and the clock
@@ -33,7 +33,7 @@ func eachBucketStore(t *testing.T, test func(t *testing.T, s bucketStore)) {
 	eachMovable(t, test)
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		test(t, bucketStore{Buckets: openBuckets(t, storagetest.Redis(t).URL), now: core.SystemClock})
+		test(t, bucketStore{Buckets: openBuckets(t, enginetest.Redis(t).URL), now: core.SystemClock})
 	})
 }
 

@@ -18,17 +18,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
-func onRedis(t *testing.T, server *storagetest.RedisServer) bucketStore {
+func onRedis(t *testing.T, server *enginetest.RedisServer) bucketStore {
 	t.Helper()
 	return bucketStore{Buckets: openBuckets(t, server.URL), now: core.SystemClock}
 }
 
 // redisConn returns a connection with which a test reads or changes the data of the Redis
 // server directly.
-func redisConn(t *testing.T, server *storagetest.RedisServer) redis.Conn {
+func redisConn(t *testing.T, server *enginetest.RedisServer) redis.Conn {
 	t.Helper()
 	conn, err := redis.DialURLContext(t.Context(), server.URL)
 	if err != nil {
@@ -42,7 +42,7 @@ var bucketName = regexp.MustCompile(`^mailhelm:calls:[0-9a-f]{32}:[0-9]+$`)
 
 func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
 	t.Parallel()
-	server := storagetest.Redis(t)
+	server := enginetest.Redis(t)
 	s, inside := onRedis(t, server), redisConn(t, server)
 	s.take(t, someBucketKey(), 5, 1)
 	s.take(t, guardrails.BucketKey{
@@ -64,7 +64,7 @@ func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
 
 func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 	t.Parallel()
-	server := storagetest.Redis(t)
+	server := enginetest.Redis(t)
 	s, key, since := onRedis(t, server), someBucketKey(), core.SystemClock()
 	s.take(t, key, 5, 1)
 	if _, err := redisConn(t, server).Do("SCRIPT", "FLUSH"); err != nil {
@@ -78,7 +78,7 @@ func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 // started. The server has lost the buckets, so they must count as full.
 func TestARestart(t *testing.T) {
 	t.Parallel()
-	server := storagetest.Redis(t)
+	server := enginetest.Redis(t)
 	s, key, since := onRedis(t, server), someBucketKey(), core.SystemClock()
 	s.take(t, key, 2, 2)
 	server.Stop()
@@ -99,7 +99,7 @@ func TestARestart(t *testing.T) {
 // one bucket in Redis. Together they must get exactly the 12 tokens that the bucket holds.
 func TestTwoProcessesShareABucket(t *testing.T) {
 	t.Parallel()
-	server := storagetest.Redis(t)
+	server := enginetest.Redis(t)
 	s, key := onRedis(t, server), someBucketKey()
 	const limit = 12
 	var admitted atomic.Int64
@@ -156,7 +156,7 @@ func init() {
 // after the deadline.
 func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 	t.Parallel()
-	paused := storagetest.Redis(t)
+	paused := enginetest.Redis(t)
 	if _, err := redisConn(t, paused).Do("CLIENT", "PAUSE", 60_000, "ALL"); err != nil {
 		t.Fatal(err)
 	}
@@ -165,9 +165,9 @@ func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close() //nolint:errcheck // the test is over
-	stopped := storagetest.Redis(t)
+	stopped := enginetest.Redis(t)
 	stopped.Stop()
-	locked := storagetest.Redis(t)
+	locked := enginetest.Redis(t)
 	for name, url := range map[string]string{
 		"paused":         paused.URL,
 		"silent":         "redis://" + silent.Addr().String(),

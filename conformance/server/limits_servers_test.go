@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // askScopes calls the route GET /v1/_scopes with a bearer credential. The tests use this
@@ -63,9 +63,9 @@ func (a answer) wantRate(t *testing.T, status, limit, remaining int) {
 const resetSlack = 9
 
 // startTwoServers starts two products with the same demo data, rate limit and Redis server.
-func startTwoServers(t *testing.T, limit int) (*product.Product, *product.Product, *storagetest.RedisServer) {
+func startTwoServers(t *testing.T, limit int) (*product.Product, *product.Product, *enginetest.RedisServer) {
 	t.Helper()
-	server := storagetest.Redis(t)
+	server := enginetest.Redis(t)
 	opts := product.Options{RateLimit: &limit, RedisURL: server.URL}
 	return product.Start(t, opts), product.Start(t, opts), server
 }
@@ -105,11 +105,11 @@ func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
 	post(t, one, one.TokenWith(t, one.Test, one.MCPURL), ping, nil).wantRate(t, 200, 1, 0)
 }
 
-const redisPassword = "redis-password" // see storagetest.Redis
+const redisPassword = "redis-password" // see enginetest.Redis
 
 func TestCallsGoOnWithoutRedis(t *testing.T) {
 	t.Parallel()
-	server := storagetest.Redis(t)
+	server := enginetest.Redis(t)
 	limit, log := 4, new(journal)
 	p := product.Start(t, product.Options{RateLimit: &limit, RedisURL: server.URL, Log: log})
 	p.Clock.Freeze(p.Clock.Now())
@@ -166,7 +166,7 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 // server must then count calls in memory.
 func TestStartWithoutRedis(t *testing.T) {
 	t.Parallel()
-	server := storagetest.Redis(t)
+	server := enginetest.Redis(t)
 	server.Stop()
 	limit := 4
 	p := product.Start(t, product.Options{RateLimit: &limit, RedisURL: server.URL})

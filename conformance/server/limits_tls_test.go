@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestTLSIsVerified checks that a rediss:// connection works only if a trusted CA signed
@@ -23,7 +23,7 @@ import (
 func TestTLSIsVerified(t *testing.T) {
 	t.Parallel()
 	certificate, key, believed := selfSigned(t)
-	server := storagetest.RedisTLS(t, certificate, key)
+	server := enginetest.RedisTLS(t, certificate, key)
 	for name, tc := range map[string]struct {
 		cas  *x509.CertPool
 		good bool

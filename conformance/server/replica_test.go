@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // replicaReads are calls of expensive reads, and two of others. %s is in the address of the newest
@@ -37,7 +37,7 @@ var generated = regexp.MustCompile(`"([a-z_]*_at|next_cursor)":"[^"]*"`)
 // standby, while it works.
 func TestAStandbyChangesNoAnswer(t *testing.T) {
 	t.Parallel()
-	primary, standby := storagetest.WithStandby(t)
+	primary, standby := enginetest.WithStandby(t)
 	control, err := sql.Open("postgres", standby.URL())
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -110,7 +111,7 @@ func TestRestartKeepsData(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		restart(t, storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4})
+		restart(t, storage.Config{URL: enginetest.PostgresURL(t), MaxConns: 4})
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // journal is a writer that keeps the product's log in memory.
@@ -44,7 +44,7 @@ func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 		}
 		for i, h := range storable(t) {
 			for _, s := range subjects() {
-				if storagetest.Full() {
+				if enginetest.Full() {
 					w.sendHostile(t, s, h, i)
 				}
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // The maximum length of the texts that the tests use as names: longestName in general,
@@ -51,7 +51,7 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		texts := numbered(storable(t))
-		withWrites := p.DB.Dialect() == engine.SQLite || storagetest.Full()
+		withWrites := p.DB.Dialect() == engine.SQLite || enginetest.Full()
 		for some := range slices.Chunk(texts, textsPerOrganization) {
 			of := w.inOrganization(t, some)
 			for batch := range batches(some) {

@@ -7,14 +7,14 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestTwoProcesses records the same batches at the same time in two processes that share
 // only the database. It checks that each activity is stored once.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	url := storagetest.PostgresURL(t)
+	url := enginetest.PostgresURL(t)
 	var processes []*bundle
 	for range 2 {
 		db, err := storage.Open(t.Context(), storage.Config{URL: url, MaxConns: 6})

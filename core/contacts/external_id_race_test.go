@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -52,7 +53,7 @@ func TestAThousandClaimsOfOneExternalID(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := setupOn(t, db)
-		many := storagetest.Share(1000)
+		many := enginetest.Share(1000)
 		if got := claims(t, many, b.World); got[""] != many {
 			t.Errorf("outcomes %v", got)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -27,7 +28,7 @@ type wire struct {
 // the wire and the URL by which clients connect to the database through the wire.
 func newWiretapped(t *testing.T) (*wire, string) {
 	t.Helper()
-	u, err := url.Parse(storagetest.PostgresURL(t))
+	u, err := url.Parse(enginetest.PostgresURL(t))
 	if err != nil {
 		t.Fatal(err)
 	}

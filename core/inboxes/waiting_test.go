@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/inboxes"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	inboxstore "github.com/mailhelm/mailhelm/storage/inboxes"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -155,7 +156,7 @@ func TestStopEndsPolls(t *testing.T) {
 // TestOtherProcessWakesPolls delivers mail in another process on the same PostgreSQL database.
 func TestOtherProcessWakesPolls(t *testing.T) {
 	t.Parallel()
-	url := storagetest.PostgresURL(t)
+	url := enginetest.PostgresURL(t)
 	here := newWorld(t, storagetest.Open(t, storage.Config{URL: url}))
 	there := newWorld(t, storagetest.Open(t, storage.Config{URL: url}))
 	ctx, stop := context.WithCancel(t.Context())

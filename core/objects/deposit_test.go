@@ -13,11 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/objects/s3"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // leave puts a file into the bucket of a server, as another service would.
-func leave(t *testing.T, server *storagetest.S3Server, name, content string) {
+func leave(t *testing.T, server *enginetest.S3Server, name, content string) {
 	t.Helper()
 	path := filepath.Join(server.Dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -47,13 +48,13 @@ func deposit(t *testing.T, d objects.Deposits, org, bucket, name string) (string
 // mail are not found or refused.
 func TestDeposits(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	const name = "in/d6iitobk75ur44p8kdnnp7g2n800"
 	leave(t, server, name, "From: a@example.com\r\n\r\nHello\r\n")
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		i := install(t, db)
 		d := objects.Deposits{Buckets: i.Buckets, Opener: i.Opener.(*s3.Buckets)} //nolint:forcetypeassert // install makes it
-		if _, err := deposit(t, d, i.org, storagetest.S3Bucket, name); !core.IsNotFound(err) {
+		if _, err := deposit(t, d, i.org, enginetest.S3Bucket, name); !core.IsNotFound(err) {
 			t.Errorf("without a bucket: %v", err)
 		}
 		b := bucketAt(server.URL)
@@ -62,13 +63,13 @@ func TestDeposits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := deposit(t, d, i.org, storagetest.S3Bucket, name); err != nil || !strings.HasSuffix(got, "Hello\r\n") {
+		if got, err := deposit(t, d, i.org, enginetest.S3Bucket, name); err != nil || !strings.HasSuffix(got, "Hello\r\n") {
 			t.Errorf("in use: %q, %v", got, err)
 		}
 		for what, call := range map[string][3]string{
 			"another bucket":       {i.org, "other-mail", name},
-			"another organization": {core.NewID(), storagetest.S3Bucket, name},
-			"no object":            {i.org, storagetest.S3Bucket, name + "1"},
+			"another organization": {core.NewID(), enginetest.S3Bucket, name},
+			"no object":            {i.org, enginetest.S3Bucket, name + "1"},
 		} {
 			if _, err := deposit(t, d, call[0], call[1], call[2]); !core.IsNotFound(err) {
 				t.Errorf("%s: %v", what, err)
@@ -83,13 +84,13 @@ func TestDeposits(t *testing.T) {
 		if _, err := i.UseBucket(t.Context(), i.org, b); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := deposit(t, d, i.org, storagetest.S3Bucket, name); err != nil {
+		if _, err := deposit(t, d, i.org, enginetest.S3Bucket, name); err != nil {
 			t.Errorf("with two descriptions of the bucket: %v", err)
 		}
 		if err := i.UseFiles(t.Context(), i.org); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := deposit(t, d, i.org, storagetest.S3Bucket, name); err != nil {
+		if _, err := deposit(t, d, i.org, enginetest.S3Bucket, name); err != nil {
 			t.Errorf("in a bucket that was used earlier: %v", err)
 		}
 	})
@@ -99,7 +100,7 @@ func TestDeposits(t *testing.T) {
 // prefix, so that organizations that share a bucket cannot read each other's mail.
 func TestStoredMailIsNoDeposit(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	i := install(t, storagetest.SQLite(t))
 	if _, err := i.UseBucket(t.Context(), i.org, bucketAt(server.URL)); err != nil {
 		t.Fatal(err)
@@ -114,13 +115,13 @@ func TestStoredMailIsNoDeposit(t *testing.T) {
 		if len(name) < 200 && !strings.Contains(name, "..") && name != "" && name != "./x" && name != "in/\xff" {
 			leave(t, server, name, "secret")
 		}
-		if _, err := deposit(t, d, i.org, storagetest.S3Bucket, name); core.AsError(err).Code != core.CodeValidationFailed {
+		if _, err := deposit(t, d, i.org, enginetest.S3Bucket, name); core.AsError(err).Code != core.CodeValidationFailed {
 			t.Errorf("%.100q: %v", name, err)
 		}
 	}
 	for _, name := range []string{victim + "/in/d6iitobk75ur44p8kdnnp7g2n800", victim + "/d6iitobk75ur44p8kdnnp7g2n800", "raw.eml"} {
 		leave(t, server, name, "mine")
-		if _, err := deposit(t, d, i.org, storagetest.S3Bucket, name); err != nil {
+		if _, err := deposit(t, d, i.org, enginetest.S3Bucket, name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -130,10 +131,10 @@ func TestStoredMailIsNoDeposit(t *testing.T) {
 // objects of other organizations are left out.
 func TestDepositsAreListed(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	i := install(t, storagetest.SQLite(t))
 	d := objects.Deposits{Buckets: i.Buckets, Opener: i.Opener.(*s3.Buckets)} //nolint:forcetypeassert // install makes it
-	if _, _, err := d.List(t.Context(), i.org, storagetest.S3Bucket, "", "", 10); !core.IsNotFound(err) {
+	if _, _, err := d.List(t.Context(), i.org, enginetest.S3Bucket, "", "", 10); !core.IsNotFound(err) {
 		t.Errorf("without a bucket: %v", err)
 	}
 	if _, err := i.UseBucket(t.Context(), i.org, bucketAt(server.URL)); err != nil {
@@ -145,7 +146,7 @@ func TestDepositsAreListed(t *testing.T) {
 	var names []string
 	pages := 0
 	for after := ""; ; pages++ {
-		page, next, err := d.List(t.Context(), i.org, storagetest.S3Bucket, "in/", after, 2)
+		page, next, err := d.List(t.Context(), i.org, enginetest.S3Bucket, "in/", after, 2)
 		if err != nil || pages > 3 {
 			t.Fatalf("page %d: %v", pages, err)
 		}
@@ -165,7 +166,7 @@ func TestDepositsAreListed(t *testing.T) {
 		t.Errorf("listed %q on %d pages, want %q", names, pages+1, want)
 	}
 	server.Stop()
-	if _, _, err := d.List(t.Context(), i.org, storagetest.S3Bucket, "in/", "", 2); !errors.Is(err, objects.ErrUnavailable) {
+	if _, _, err := d.List(t.Context(), i.org, enginetest.S3Bucket, "in/", "", 2); !errors.Is(err, objects.ErrUnavailable) {
 		t.Errorf("without a server: %v", err)
 	}
 	server.Start(t)

@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects/s3"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -69,8 +70,8 @@ func install(t *testing.T, db *storage.DB) *installation {
 
 func bucketAt(url string) objects.Bucket {
 	return objects.Bucket{
-		Endpoint: url, Region: storagetest.S3Region, Name: storagetest.S3Bucket, PathStyle: true,
-		AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
+		Endpoint: url, Region: enginetest.S3Region, Name: enginetest.S3Bucket, PathStyle: true,
+		AccessKeyID: enginetest.S3AccessKeyID, Secret: enginetest.S3Secret,
 	}
 }
 
@@ -78,7 +79,7 @@ func bucketAt(url string) objects.Bucket {
 // prefix, and back. Old objects are found by the id of their store.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		i := install(t, db)
 		b := bucketAt(server.URL)
@@ -128,7 +129,7 @@ func TestSettings(t *testing.T) {
 		}
 		checkKept(t, i, keys)
 		checkOtherOrg(t, i, first.ID)
-		if len(i.audited) != 4 || strings.Contains(strings.ToLower(cmp.Diff(nil, i.audited)), storagetest.S3Secret) {
+		if len(i.audited) != 4 || strings.Contains(strings.ToLower(cmp.Diff(nil, i.audited)), enginetest.S3Secret) {
 			t.Errorf("audit log: %v", i.audited)
 		}
 		want := map[string]any{
@@ -176,7 +177,7 @@ func checkOtherOrg(t *testing.T, i *installation, bucketID string) {
 // read with the new secret.
 func TestNewSecret(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	i := install(t, storagetest.SQLite(t))
 	first, err := i.UseBucket(t.Context(), i.org, bucketAt(server.URL))
 	if err != nil {
@@ -206,7 +207,7 @@ func TestNewSecret(t *testing.T) {
 // error names the step and the setting.
 func TestRefusedBuckets(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	i := install(t, storagetest.SQLite(t))
 	for name, tc := range map[string]struct {
 		change func(*objects.Bucket)

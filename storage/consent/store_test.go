@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/consent"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -78,8 +79,8 @@ func TestConsentTakesPartInTransactions(t *testing.T) {
 // get the answer that they get for every other call.
 func TestOutagesAreThoseOfTheDatabase(t *testing.T) {
 	t.Parallel()
-	dir := storagetest.Folder(t)
-	storagetest.CopySQLite(t, dir)
+	dir := enginetest.Folder(t)
+	enginetest.CopySQLite(t, dir)
 	db, err := storage.Open(t.Context(), storage.Config{Dir: dir})
 	must(t, err)
 	s := db.Consent()

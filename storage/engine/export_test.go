@@ -11,7 +11,7 @@ import (
 )
 
 // This file exports unexported functions to the tests in package engine_test. The tests are
-// in an external package, because they import storagetest, which imports this package.
+// in an external package, because they import enginetest, which imports this package.
 
 // ExecText runs an SQL text in the transaction of ctx. It panics without a transaction.
 func (db *DB) ExecText(ctx context.Context, query string, args ...any) error {

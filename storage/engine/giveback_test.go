@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // TestConnectionsAreGivenBack checks that GiveBack closes all unused SQLite connections
 // except one, and leaves those in use open. Later calls must work as before.
 func TestConnectionsAreGivenBack(t *testing.T) {
 	t.Parallel()
-	db := storagetest.SQLite(t)
+	db := sqliteDatabase(t)
 	openReaders(t, db)
 	rows, err := db.Reader().QueryContext(t.Context(), `SELECT 1 UNION ALL SELECT 2`)
 	must(t, err)
@@ -52,7 +50,7 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 
 // openReaders uses five read connections at the same time, or all if the pool has fewer. The
 // pool keeps them open afterwards.
-func openReaders(t *testing.T, db *storage.DB) {
+func openReaders(t *testing.T, db *database) {
 	t.Helper()
 	for range min(5, db.Reader().Stats().MaxOpenConnections) {
 		conn, err := db.Reader().Conn(t.Context())
@@ -65,7 +63,7 @@ func openReaders(t *testing.T, db *storage.DB) {
 // Closing one would free no cached pages in this process, because the server has them.
 func TestConnectionsToPostgresStay(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Postgres(t)
+	db := postgresDatabase(t)
 	openReaders(t, db)
 	before := db.Reader().Stats().OpenConnections
 	if before < 2 {

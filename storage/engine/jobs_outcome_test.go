@@ -10,9 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // sweep is the argument of a periodic job, which has a single attempt.
@@ -44,7 +42,7 @@ func endAs(blocked chan<- struct{}) func(ctx context.Context, args letter) error
 // one, with a panic, during an outage of the database, at the last attempt, and at the stop.
 func TestOutcomesOfJobsAreObserved(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		outcomes := make(chan string, 100)
 		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond, Observe: func(kind string, outcome engine.JobOutcome, took time.Duration) {
 			if took < 0 {

@@ -8,9 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/riverqueue/river/rivertype"
 )
 
@@ -22,7 +20,7 @@ const putOff = 15 * time.Second
 // job completes when the database works again.
 func TestAJobIsPutOffDuringAnOutage(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/jobs"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 type letter struct{ To string }
@@ -34,9 +33,9 @@ func (l lines) Write(line []byte) (int, error) {
 func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	storagetest.CopySQLite(t, dir)
+	enginetest.CopySQLite(t, dir)
 	log := make(lines, 100)
-	db, err := storage.Open(t.Context(), storage.Config{Dir: dir, Logger: slog.New(slog.NewJSONHandler(log, nil))})
+	db, err := engine.Open(t.Context(), engine.Config{Dir: dir, Logger: slog.New(slog.NewJSONHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +72,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 // TestJobTimeout checks that a job is cancelled when it runs longer than its own Timeout.
 func TestJobTimeout(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +105,7 @@ func TestJobTimeout(t *testing.T) {
 // while the first one waits or runs. After the job has ended, a call adds another.
 func TestEnqueueOnce(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)

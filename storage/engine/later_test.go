@@ -8,9 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // Writes and reads of three tables. A parent's deletion deletes its children.
@@ -30,11 +28,11 @@ var (
 // later is a database with the three tables.
 type later struct {
 	*testing.T
-	db *storage.DB
+	db *database
 }
 
 func eachLater(t *testing.T, f func(t *testing.T, l later)) {
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		for _, table := range []string{
 			`CREATE TABLE later_parents (org_id text, id text, PRIMARY KEY (org_id, id))`,
 			`CREATE TABLE later_children (org_id text, id text PRIMARY KEY, parent text, FOREIGN KEY (org_id, parent) REFERENCES later_parents (org_id, id) ON DELETE CASCADE)`,

@@ -10,16 +10,15 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
 )
 
 func TestMigrateTwiceAndStatus(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Open(t, storage.Config{Dir: filepath.Join(t.TempDir(), "new", "data")})
+	db := openDatabase(t, engine.Config{Dir: filepath.Join(t.TempDir(), "new", "data")})
 	if pending := pendingSteps(t, db); pending == 0 {
 		t.Error("a new database has nothing pending")
 	}
@@ -33,7 +32,7 @@ func TestMigrateTwiceAndStatus(t *testing.T) {
 	}
 }
 
-func pendingSteps(t *testing.T, db *storage.DB) int {
+func pendingSteps(t *testing.T, db *database) int {
 	t.Helper()
 	steps, err := db.MigrationStatus(t.Context())
 	if err != nil {
@@ -54,12 +53,12 @@ func TestMigrateConcurrently(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		migrateAtOnce(t, storage.Config{Dir: t.TempDir()})
+		migrateAtOnce(t, engine.Config{Dir: t.TempDir()})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		c := storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 3}
-		emptied := storagetest.Open(t, c)
+		c := engine.Config{URL: enginetest.PostgresURL(t), MaxConns: 3}
+		emptied := openDatabase(t, c)
 		if _, err := emptied.Writer().ExecContext(t.Context(), "DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
 			t.Fatal(err)
 		}
@@ -67,12 +66,12 @@ func TestMigrateConcurrently(t *testing.T) {
 	})
 }
 
-func migrateAtOnce(t *testing.T, c storage.Config) {
+func migrateAtOnce(t *testing.T, c engine.Config) {
 	t.Helper()
 	const processes = 4
 	outcome := make(chan error, processes)
 	for range processes {
-		db := storagetest.Open(t, c)
+		db := openDatabase(t, c)
 		go func() { outcome <- db.Migrate(t.Context()) }()
 	}
 	for range processes {
@@ -80,14 +79,14 @@ func migrateAtOnce(t *testing.T, c storage.Config) {
 			t.Error(err)
 		}
 	}
-	if pending := pendingSteps(t, storagetest.Open(t, c)); pending != 0 {
+	if pending := pendingSteps(t, openDatabase(t, c)); pending != 0 {
 		t.Errorf("%d steps pending", pending)
 	}
 }
 
 func TestMigrateRefusesALaterSchema(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		insert := "INSERT INTO schema_versions (version_id, is_applied) VALUES (9999, true)"
 		if _, err := db.Writer().ExecContext(t.Context(), insert); err != nil {
 			t.Fatal(err)
@@ -114,7 +113,7 @@ func TestJobStepsReachRiversLatest(t *testing.T) {
 
 func TestCallsBeforeMigrateFailAndRecover(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Open(t, storage.Config{Dir: t.TempDir()})
+	db := openDatabase(t, engine.Config{Dir: t.TempDir()})
 	if _, err := db.Orgs().OrgIDs(t.Context()); err == nil {
 		t.Error("a call without a schema succeeded")
 	}
@@ -129,7 +128,7 @@ func TestCallsBeforeMigrateFailAndRecover(t *testing.T) {
 func TestSQLiteIsPrivateAndDurable(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	db := storagetest.Open(t, storage.Config{Dir: dir})
+	db := openDatabase(t, engine.Config{Dir: dir})
 	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "mailhelm.db"): 0o600} {
 		info, err := os.Stat(path)
 		if err != nil || info.Mode().Perm() != want {
@@ -149,14 +148,14 @@ func TestSQLiteIsPrivateAndDurable(t *testing.T) {
 func TestOpenRefusals(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
-	for _, c := range []storage.Config{
+	for _, c := range []engine.Config{
 		{},
 		{URL: "mysql://user:" + secret + "@127.0.0.1/x"},
 		{URL: "postgres://user:" + secret + "@127.0.0.1:1/x\x7f"},
 		{URL: "postgres://user:" + secret + "@127.0.0.1:1/x?sslmode=disable"},
 		{URL: "postgres://user:" + secret + "@127.0.0.1:1/x?sslmode=nonsense"},
 	} {
-		db, err := storage.Open(t.Context(), c)
+		db, err := engine.Open(t.Context(), c)
 		if err == nil {
 			t.Errorf("opened %v", errors.Join(db.Close()))
 			continue
@@ -169,7 +168,7 @@ func TestOpenRefusals(t *testing.T) {
 
 func TestCloseEndsCalls(t *testing.T) {
 	t.Parallel()
-	db := storagetest.SQLite(t)
+	db := sqliteDatabase(t)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -13,16 +13,14 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // TestOutagesAreRecognized checks that errors by which the database refuses all calls
 // become CodeTemporarilyUnavailable. Errors of a single statement must not.
 func TestOutagesAreRecognized(t *testing.T) {
 	t.Parallel()
-	db := storagetest.SQLite(t)
+	db := sqliteDatabase(t)
 	for name, c := range map[string]struct {
 		err  error
 		code core.Code
@@ -63,7 +61,7 @@ func TestOutagesAreRecognized(t *testing.T) {
 // the outage until its own test write succeeds.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
-	db := storagetest.SQLite(t)
+	db := sqliteDatabase(t)
 	if _, err := db.Writer().ExecContext(t.Context(), "PRAGMA max_page_count = 1"); err != nil { // the current number of pages
 		t.Fatal(err)
 	}
@@ -105,7 +103,7 @@ func TestAFullDisk(t *testing.T) {
 // waits too long for a connection.
 func TestAHeldWriter(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		db.SetCallerWait(2 * time.Second)
 		held, release := make(chan struct{}), make(chan struct{})
 		holding := db.WriterSlots()
@@ -146,7 +144,7 @@ func TestAHeldWriter(t *testing.T) {
 // expensive reads use all connections reserved for them.
 func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		conns := make([]func() error, db.ExpensiveSlots())
 		for i := range conns {
 			conn, err := db.ExpensiveReader().Conn(t.Context())

@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // TestPoolStats checks that the figures of a pool count connections in use, and calls that
 // wait or get no connection.
 func TestPoolStats(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		name := map[engine.Dialect]string{engine.SQLite: "write", engine.PostgreSQL: "main"}[db.Dialect()]
 		stats := func() engine.PoolStats {
 			all := db.PoolStats()
@@ -50,7 +48,7 @@ func TestPoolStats(t *testing.T) {
 }
 
 // holdAll begins n transactions, one in the other by other contexts, and calls f in the last.
-func holdAll(ctx context.Context, db *storage.DB, n int, f func()) error {
+func holdAll(ctx context.Context, db *database, n int, f func()) error {
 	if n == 0 {
 		f()
 		return nil

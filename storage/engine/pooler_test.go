@@ -12,28 +12,27 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // pooled is a database behind a PgBouncer in transaction mode, with three server connections.
 type pooled struct {
-	bouncer     *storagetest.PgBouncerServer
+	bouncer     *enginetest.PgBouncerServer
 	url, direct string
 }
 
 func newPooled(t *testing.T) pooled {
 	t.Helper()
-	direct := storagetest.PostgresURL(t)
-	bouncer := storagetest.PgBouncer(t, direct, storagetest.PgBouncerConfig{Servers: 3})
+	direct := enginetest.PostgresURL(t)
+	bouncer := enginetest.PgBouncer(t, direct, enginetest.PgBouncerConfig{Servers: 3})
 	return pooled{bouncer, bouncer.URL(direct), direct}
 }
 
 // open opens the database as one server process with 16 connections does.
-func (p pooled) open(t *testing.T) *storage.DB {
+func (p pooled) open(t *testing.T) *database {
 	t.Helper()
-	return storagetest.Open(t, storage.Config{URL: p.url, DirectURL: p.direct, CallerWait: time.Minute})
+	return openDatabase(t, engine.Config{URL: p.url, DirectURL: p.direct, CallerWait: time.Minute})
 }
 
 // TestSessionsAreShared runs transactions and reads of two processes, 32 at a time, over three
@@ -42,7 +41,7 @@ func (p pooled) open(t *testing.T) *storage.DB {
 func TestSessionsAreShared(t *testing.T) {
 	t.Parallel()
 	p := newPooled(t)
-	dbs := []*storage.DB{p.open(t), p.open(t)}
+	dbs := []*database{p.open(t), p.open(t)}
 	if limit := dbs[0].Reader().Stats().MaxOpenConnections; limit < 9 {
 		t.Fatalf("the main pool has %d connections, want several times those of the pooler", limit)
 	}
@@ -68,7 +67,7 @@ func TestSessionsAreShared(t *testing.T) {
 			t.Errorf("%d statements are prepared", n)
 		}
 	}
-	direct := storagetest.Open(t, storage.Config{URL: p.direct, MaxConns: 4})
+	direct := openDatabase(t, engine.Config{URL: p.direct, MaxConns: 4})
 	backends, err := engine.Rows(t.Context(), direct.DB, engine.Composed{Name: "backends", Text: `
 		SELECT CAST(count(*) AS text) FROM pg_stat_activity WHERE datname = current_database() AND client_port = -1
 		AND state = 'idle' AND query NOT LIKE '%pg_stat_activity%' AND pid <> pg_backend_pid()`}, scanText)
@@ -79,7 +78,7 @@ func TestSessionsAreShared(t *testing.T) {
 
 // mix uses each way in which a store uses the database: transactions with a statement that is
 // repeated, single statements, expensive reads and composed queries.
-func mix(ctx context.Context, db *storage.DB, slug string) error {
+func mix(ctx context.Context, db *database, slug string) error {
 	err := db.InTx(ctx, func(ctx context.Context) error {
 		for i := range 2 {
 			if err := db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "Acme", Slug: fmt.Sprintf("%s-%d", slug, i), Tier: "free"}); err != nil {
@@ -104,7 +103,7 @@ func mix(ctx context.Context, db *storage.DB, slug string) error {
 
 // expectSettings returns an error unless PostgreSQL has these values of jit and
 // statement_timeout for a query with ctx.
-func expectSettings(ctx context.Context, db *storage.DB, jit, timeout string) error {
+func expectSettings(ctx context.Context, db *database, jit, timeout string) error {
 	for _, once := range []bool{false, true} {
 		got, err := engine.Rows(ctx, db.DB, engine.Composed{
 			Name: "settings", Text: `SELECT current_setting('jit') || ' ' || current_setting('statement_timeout') || $1`, Args: []any{""}, AggregatesOnce: once,
@@ -141,7 +140,7 @@ func TestSessionsUseTheDirectURL(t *testing.T) {
 	p := newPooled(t)
 	p.direct, p.url = emptyDatabase(t, p.direct), ""
 	p.url = p.bouncer.URL(p.direct)
-	dbs := []*storage.DB{p.open(t), p.open(t)}
+	dbs := []*database{p.open(t), p.open(t)}
 	var migrating sync.WaitGroup
 	for _, db := range dbs {
 		migrating.Go(func() {
@@ -208,20 +207,20 @@ func emptyDatabase(t *testing.T, url string) string {
 func TestPoolersAreDetected(t *testing.T) {
 	t.Parallel()
 	p := newPooled(t)
-	sessions := storagetest.PgBouncer(t, p.direct, storagetest.PgBouncerConfig{Mode: "session", Servers: 16})
+	sessions := enginetest.PgBouncer(t, p.direct, enginetest.PgBouncerConfig{Mode: "session", Servers: 16})
 	for name, c := range map[string]struct {
-		config        storage.Config
+		config        engine.Config
 		keeps, direct bool
 	}{
-		"PostgreSQL":         {storage.Config{URL: p.direct}, true, true},
-		"SQLite":             {storage.Config{Dir: t.TempDir()}, true, true},
-		"session pooler":     {storage.Config{URL: sessions.URL(p.direct)}, true, true},
-		"transaction pooler": {storage.Config{URL: p.url}, false, true},
-		"with a direct URL":  {storage.Config{URL: p.url, DirectURL: p.direct}, false, true},
-		"two poolers":        {storage.Config{URL: p.url, DirectURL: p.url}, false, false},
+		"PostgreSQL":         {engine.Config{URL: p.direct}, true, true},
+		"SQLite":             {engine.Config{Dir: t.TempDir()}, true, true},
+		"session pooler":     {engine.Config{URL: sessions.URL(p.direct)}, true, true},
+		"transaction pooler": {engine.Config{URL: p.url}, false, true},
+		"with a direct URL":  {engine.Config{URL: p.url, DirectURL: p.direct}, false, true},
+		"two poolers":        {engine.Config{URL: p.url, DirectURL: p.url}, false, false},
 	} {
 		c.config.MaxConns = 4
-		db := storagetest.Open(t, c.config)
+		db := openDatabase(t, c.config)
 		keeps, err := db.KeepsSessions(t.Context())
 		direct, errDirect := db.DirectKeepsSessions(t.Context())
 		if keeps != c.keeps || direct != c.direct || err != nil || errDirect != nil {
@@ -229,19 +228,19 @@ func TestPoolersAreDetected(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ direct, says string }{
-		"another database": {storagetest.PostgresURL(t), "another database"},
+		"another database": {enginetest.PostgresURL(t), "another database"},
 		"another kind":     {"mysql://u:hunter2@db/x", "postgres://"},
 		"unreachable":      {"postgres://u:hunter2@127.0.0.1:1/x?sslmode=disable", "check that PostgreSQL runs"},
 	} {
-		_, err := storage.Open(t.Context(), storage.Config{URL: p.url, DirectURL: c.direct})
+		_, err := engine.Open(t.Context(), engine.Config{URL: p.url, DirectURL: c.direct})
 		if !isDirect(err) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := storage.Open(t.Context(), storage.Config{URL: p.url + "&search_path=x", DirectURL: p.direct}); err == nil || !strings.Contains(err.Error(), "ignore_startup_parameters") {
+	if _, err := engine.Open(t.Context(), engine.Config{URL: p.url + "&search_path=x", DirectURL: p.direct}); err == nil || !strings.Contains(err.Error(), "ignore_startup_parameters") {
 		t.Errorf("a parameter that the pooler refuses: %v", err)
 	}
-	if _, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), DirectURL: p.direct}); !isDirect(err) {
+	if _, err := engine.Open(t.Context(), engine.Config{Dir: t.TempDir(), DirectURL: p.direct}); !isDirect(err) {
 		t.Errorf("SQLite with a direct URL: %v", err)
 	}
 }

@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // TestStatementsArePreparedAtTheirSecondUse checks that a read is prepared when it runs the
 // second time, inside a transaction and outside.
 func TestStatementsArePreparedAtTheirSecondUse(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		read := func(ctx context.Context) {
 			t.Helper()
 			_, err := db.Orgs().OrgIDs(ctx)
@@ -58,7 +56,7 @@ func TestATransactionPreparesWhatItUsesAgain(t *testing.T) {
 	t.Parallel()
 	errUndone := errors.New("undone")
 	for _, end := range []error{nil, errUndone} {
-		storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		eachDatabase(t, func(t *testing.T, db *database) {
 			err := db.InTx(t.Context(), func(ctx context.Context) error {
 				for use, want := range []int{0, 0, 1, 1} {
 					must(t, db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "Acme", Slug: fmt.Sprintf("acme-%d", use), Tier: "free"}))
@@ -89,7 +87,7 @@ func TestATransactionPreparesWhatItUsesAgain(t *testing.T) {
 // the first time at the same moment.
 func TestFirstUsesAtOnce(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		var all sync.WaitGroup
 		for i := range 24 {
 			all.Go(func() {

@@ -9,18 +9,17 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // replicated is a database with a streaming standby.
 type replicated struct {
 	t                *testing.T
-	db               *storage.DB // uses the standby
-	other            *storage.DB // another process
-	control          *storage.DB // opens the standby itself
-	primary, standby *storagetest.Server
+	db               *database // uses the standby
+	other            *database // another process
+	control          *database // opens the standby itself
+	primary, standby *enginetest.Server
 }
 
 const testLag = 600 * time.Millisecond
@@ -28,13 +27,13 @@ const testLag = 600 * time.Millisecond
 func newReplicated(t *testing.T) *replicated {
 	t.Helper()
 	r := &replicated{t: t}
-	r.primary, r.standby = storagetest.WithStandby(t)
-	c := storage.Config{URL: r.primary.URL(), CallerWait: time.Minute, MaxConns: 8}
-	r.other = storagetest.Open(t, c)
+	r.primary, r.standby = enginetest.WithStandby(t)
+	c := engine.Config{URL: r.primary.URL(), CallerWait: time.Minute, MaxConns: 8}
+	r.other = openDatabase(t, c)
 	must(t, r.other.Migrate(t.Context()))
-	c.URL, c.ReplicaURL, c.ReplicaLag = storagetest.AnyURL("primary", r.primary, r.standby), storagetest.AnyURL("standby", r.primary, r.standby), testLag
-	r.db = storagetest.Open(t, c)
-	r.control = storagetest.Open(t, storage.Config{URL: r.standby.URL(), MaxConns: 4})
+	c.URL, c.ReplicaURL, c.ReplicaLag = enginetest.AnyURL("primary", r.primary, r.standby), enginetest.AnyURL("standby", r.primary, r.standby), testLag
+	r.db = openDatabase(t, c)
+	r.control = openDatabase(t, engine.Config{URL: r.standby.URL(), MaxConns: 4})
 	r.await("")
 	return r
 }
@@ -95,7 +94,7 @@ func (r *replicated) expect(what string, orgs int, standby bool) {
 	})
 }
 
-func insertOrg(ctx context.Context, db *storage.DB) error {
+func insertOrg(ctx context.Context, db *database) error {
 	id := core.NewID()
 	return db.Orgs().InsertOrg(ctx, core.Org{ID: id, Name: "Acme", Slug: id, Tier: "free"})
 }
@@ -159,7 +158,7 @@ func TestReplica(t *testing.T) {
 	r.primary.Kill(t)
 	r.primary.Follow(t, r.standby)
 	r.await("")
-	for _, db := range []*storage.DB{r.db, r.other} {
+	for _, db := range []*database{r.db, r.other} {
 		db.DropIdle() // those to the primary that was killed, whose end Close would report
 	}
 	must(t, insertOrg(t.Context(), r.db))
@@ -265,13 +264,13 @@ func (r *replicated) commitAlone() {
 // open transaction.
 func (r *replicated) logPositions() {
 	r.t.Helper()
-	asynchronous, err := storage.Open(r.t.Context(), storage.Config{
+	asynchronous, err := engine.Open(r.t.Context(), engine.Config{
 		URL: r.primary.URL() + "&synchronous_commit=off", ReplicaURL: r.standby.URL(), ReplicaLag: testLag, MaxConns: 4,
 	})
 	must(r.t, err)
 	defer func() { must(r.t, asynchronous.Close()) }()
 	const switchFile = "SELECT pg_switch_wal()"
-	r.expectFlushed(asynchronous, switchFile)
+	r.expectFlushed(&database{asynchronous}, switchFile)
 	r.expectFlushed(r.db, switchFile)
 	// A record of an open transaction is sent when something after it commits.
 	r.expectFlushed(r.db, "SELECT pg_logical_emit_message(TRUE, '', '')")
@@ -279,7 +278,7 @@ func (r *replicated) logPositions() {
 
 // expectFlushed checks that the position that db takes of the primary is the end of what is flushed,
 // after a statement of an open transaction that moves the place for the next record.
-func (r *replicated) expectFlushed(db *storage.DB, statement string) {
+func (r *replicated) expectFlushed(db *database, statement string) {
 	r.t.Helper()
 	r.waitFor("quiet moment", func() bool {
 		tx, err := r.other.Writer().BeginTx(r.t.Context(), nil)
@@ -312,19 +311,19 @@ func (r *replicated) logEnds() (written, flushed string) {
 // TestReplicaNeedsADatabase checks which replicas Open refuses.
 func TestReplicaNeedsADatabase(t *testing.T) {
 	t.Parallel()
-	url := storagetest.PostgresURL(t)
-	for name, c := range map[string]storage.Config{
+	url := enginetest.PostgresURL(t)
+	for name, c := range map[string]engine.Config{
 		"SQLite":       {Dir: t.TempDir(), ReplicaURL: url},
 		"another kind": {URL: url, ReplicaURL: "mysql://u:hunter2@db/x"},
 	} {
-		_, err := storage.Open(t.Context(), c)
+		_, err := engine.Open(t.Context(), c)
 		if _, ok := errors.AsType[engine.ReplicaError](err); !ok || strings.Contains(fmt.Sprint(err), "hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// A primary is no replica of itself, and a server that does not answer is none yet.
 	for replica, why := range map[string]engine.ReplicaReason{url: engine.ReplicaPromoted, "postgres://u@127.0.0.1:1/x?sslmode=disable": engine.ReplicaUnreachable} {
-		r := &replicated{t: t, db: storagetest.Open(t, storage.Config{URL: url, ReplicaURL: replica, MaxConns: 4})}
+		r := &replicated{t: t, db: openDatabase(t, engine.Config{URL: url, ReplicaURL: replica, MaxConns: 4})}
 		r.await(why)
 		r.expect(string(why), 0, false)
 	}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/lib/pq"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 func TestInTxRepeatsAfterASerializationFailure(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Postgres(t)
+	db := postgresDatabase(t)
 	runs := 0
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
 		runs++
@@ -38,7 +38,7 @@ func TestInTxRepeatsAfterASerializationFailure(t *testing.T) {
 
 func TestInTxGivesUp(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Postgres(t)
+	db := postgresDatabase(t)
 	runs := 0
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
 		runs++
@@ -57,7 +57,7 @@ func TestInTxGivesUp(t *testing.T) {
 // aborted one.
 func TestDeadlocksAreRepeated(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Postgres(t)
+	db := postgresDatabase(t)
 	ids := []string{core.NewID(), core.NewID()}
 	for _, id := range ids {
 		if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
@@ -91,7 +91,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 
 func TestCancelledCallsSayWhy(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := db.Orgs().OrgIDs(cancelled); !errors.Is(err, context.Canceled) {
@@ -107,7 +107,7 @@ func TestCancelledCallsSayWhy(t *testing.T) {
 // context.DeadlineExceeded, although PostgreSQL reports an error of its own.
 func TestDeadlineDuringAStatement(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Postgres(t)
+	db := postgresDatabase(t)
 	id := core.NewID()
 	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestDeadlineDuringAStatement(t *testing.T) {
 
 func TestPanicUndoes(t *testing.T) {
 	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+	eachDatabase(t, func(t *testing.T, db *database) {
 		func() {
 			defer func() { _ = recover() }()
 			_ = db.InTx(t.Context(), func(ctx context.Context) error {
@@ -145,7 +145,7 @@ func TestPanicUndoes(t *testing.T) {
 
 func TestTransactionOfAnotherDatabase(t *testing.T) {
 	t.Parallel()
-	one, other := storagetest.SQLite(t), storagetest.SQLite(t)
+	one, other := sqliteDatabase(t), sqliteDatabase(t)
 	failed := errors.New("by test")
 	err := one.InTx(t.Context(), func(ctx context.Context) error {
 		if err := other.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: "x"}); err != nil {
@@ -165,7 +165,7 @@ func TestTransactionOfAnotherDatabase(t *testing.T) {
 // the former primary do after a failover. A write and a transaction must succeed, on new ones.
 func TestConnectionsToAReadOnlyServerAreReplaced(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4})
+	db := openDatabase(t, engine.Config{URL: enginetest.PostgresURL(t), MaxConns: 4})
 	refuseWrites := func() {
 		conns := make([]*sql.Conn, db.WriterSlots())
 		for i := range conns {

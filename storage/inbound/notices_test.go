@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	inboundstore "github.com/mailhelm/mailhelm/storage/inbound"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -14,7 +15,7 @@ import (
 // follows.
 func TestNoticesReachOtherProcesses(t *testing.T) {
 	t.Parallel()
-	url := storagetest.PostgresURL(t)
+	url := enginetest.PostgresURL(t)
 	here, there := storagetest.Open(t, storage.Config{URL: url}), storagetest.Open(t, storage.Config{URL: url})
 	ctx, stop := context.WithCancel(t.Context())
 	woken := make(chan struct{})

@@ -13,12 +13,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) {
-	storagetest.ReduceRandomCases()
+	enginetest.ReduceRandomCases()
 	m.Run()
 }
 

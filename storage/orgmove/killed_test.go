@@ -23,6 +23,7 @@ import (
 	move "github.com/mailhelm/mailhelm/core/orgmove"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/orgmove"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -173,7 +174,7 @@ func (j importJob) run(t *testing.T, at *kill) (ended bool) {
 // once.
 func TestImportOutlivesKills(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		ctx, key := t.Context(), newKey(t)
 		source := newInstallation(t, postgres, 1)
 		org := source.org("acme")
@@ -187,7 +188,7 @@ func TestImportOutlivesKills(t *testing.T) {
 		source.must(os.WriteFile(job.Archive, archive, 0o600))
 		target := installation{t, storagetest.Open(t, job.config()), masterOf(t, 2), nil}
 		chance, ended, kills := rand.New(rand.NewPCG(11, 7)), false, 0
-		for !ended && kills < storagetest.Share(16) {
+		for !ended && kills < enginetest.Share(16) {
 			at := kill{parts: kills, after: time.Duration(chance.IntN(50)) * time.Millisecond}
 			if kills > 3 { // the first ones are in each table once
 				at.parts = chance.IntN(5)
@@ -219,11 +220,11 @@ func TestImportOutlivesKills(t *testing.T) {
 func (j *importJob) setDatabase(t *testing.T, postgres bool) {
 	t.Helper()
 	if postgres {
-		j.URL = storagetest.PostgresURL(t)
+		j.URL = enginetest.PostgresURL(t)
 		return
 	}
-	j.Dir = storagetest.Folder(t)
-	storagetest.CopySQLite(t, j.Dir)
+	j.Dir = enginetest.Folder(t)
+	enginetest.CopySQLite(t, j.Dir)
 }
 
 func masterOf(t *testing.T, n byte) signing.MasterKey {

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 	move "github.com/mailhelm/mailhelm/core/orgmove"
 	"github.com/mailhelm/mailhelm/core/privacy"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/orgmove"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 func (i installation) must(err error) {
@@ -48,7 +48,7 @@ func (i installation) person(orgID, email, hash string, role members.Role) acces
 // makes them members only if the operator says so, and stores no password of the archive.
 func TestImportChangesNoKnownPerson(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		key := newKey(t)
 		source := newInstallation(t, !postgres, 1)
 		org := source.org("acme")
@@ -129,7 +129,7 @@ func (i installation) erased() privacy.Erased {
 // installation, whose keys differ, and in the one after it.
 func TestErasedPersonsStayErased(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		ctx, key := t.Context(), newKey(t)
 		at := newInstallation(t, postgres, 1)
 		org := at.org("acme")
@@ -170,7 +170,7 @@ func (noJournal) Append(privacy.Entry) error { return nil }
 // visible, and repeats it. The interrupted import can store nothing any more.
 func TestInterruptedImportBeginsAnew(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		ctx, key := t.Context(), newKey(t)
 		source, target := newInstallation(t, postgres, 1), newInstallation(t, postgres, 2)
 		org := source.fill("acme")
@@ -209,7 +209,7 @@ func TestInterruptedImportBeginsAnew(t *testing.T) {
 // would store them as well.
 func TestWrongRowsAreRefused(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		ctx := t.Context()
 		source, target := newInstallation(t, false, 1), newInstallation(t, postgres, 2)
 		header, err := orgmove.NewSource(source.db.DB, source.master).Header(ctx, source.org("acme").ID)

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/partitions"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -100,11 +101,11 @@ func (f fixture) killJob(url string, lines int, after time.Duration) (ended bool
 // steps that were interrupted.
 func TestJobOutlivesKills(t *testing.T) {
 	t.Parallel()
-	direct := storagetest.PostgresURL(t)
+	direct := enginetest.PostgresURL(t)
 	f := fixture{T: t, db: storagetest.Open(t, storage.Config{URL: direct, MaxConns: 4, CallerWait: time.Minute, Logger: slog.New(slog.DiscardHandler)})}
-	pooled := storagetest.PgBouncer(t, direct, storagetest.PgBouncerConfig{}).URL(direct)
+	pooled := enginetest.PgBouncer(t, direct, enginetest.PgBouncerConfig{}).URL(direct)
 	most, kills, chance := 6, 0, rand.New(rand.NewPCG(23, 135))
-	if storagetest.Full() {
+	if enginetest.Full() {
 		most = 150
 	}
 	for round := 0; kills < most; round++ {

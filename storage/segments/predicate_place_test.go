@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	segmentsstore "github.com/mailhelm/mailhelm/storage/segments"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest/placement"
@@ -30,7 +31,7 @@ func TestPredicatesHaveOnePlace(t *testing.T) {
 		return drawnCase{Case: c, slots: drawSlots(t, c.Schema)}
 	})
 	const rounds = 40
-	for round := range storagetest.Share(rounds) {
+	for round := range enginetest.Share(rounds) {
 		c := drawn.Example(round)
 		for i, p := range c.Predicates {
 			q := segments.Question{OrgID: core.NewID(), Predicate: p, Slots: c.slots, Now: predicatetest.Now}

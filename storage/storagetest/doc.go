@@ -1,15 +1,5 @@
-// Package storagetest opens databases for tests. SQLite is a file in a folder of the test.
-// PostgreSQL is a separate database for each test, in a server that all test processes of
-// the machine share.
-//
-// MAILHELM_TEST_POSTGRES_URL is the URL of that server. If it is unset, a temporary server
-// is started from the installed PostgreSQL programs. It listens only on a Unix socket. It
-// is stopped and removed about a minute after the last test process has ended, even after a
-// crash.
-//
-// With MAILHELM_TEST_PGBOUNCER set to 1, tests on PostgreSQL reach it through a PgBouncer in
-// transaction mode. Tests of prepared statements, of connections and of settings of a session then
-// fail.
+// Package storagetest opens databases for tests, with the stores of all domains. The databases
+// are those of package enginetest, which says where they are and how they end.
 //
 // The package is only for tests and contains no conformance tests; those are in
 // conformance/storage.

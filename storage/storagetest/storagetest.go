@@ -1,35 +1,16 @@
 package storagetest
 
 import (
-	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // Each runs a test on both database engines, as the subtests "sqlite" and "postgres".
 func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
-	EachEngine(t, func(t *testing.T, postgres bool) {
-		if postgres {
-			test(t, Postgres(t))
-		} else {
-			test(t, SQLite(t))
-		}
-	})
-}
-
-// EachEngine runs a test twice, in parallel: as the subtest "sqlite" with postgres false, and
-// as the subtest "postgres" with postgres true. It opens no database.
-func EachEngine(t *testing.T, test func(t *testing.T, postgres bool)) {
-	t.Helper()
-	for _, engine := range []string{"sqlite", "postgres"} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			test(t, engine == "postgres")
-		})
-	}
+	enginetest.EachEngine(t, withDatabase(test))
 }
 
 // Once runs a test on SQLite, as the subtest "sqlite". If MAILHELM_TEST_FULL is "1" it runs
@@ -37,64 +18,38 @@ func EachEngine(t *testing.T, test func(t *testing.T, postgres bool)) {
 // (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
-	OnceEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.OnceEngine(t, withDatabase(test))
+}
+
+// withDatabase returns a test that opens the database of test.
+func withDatabase(test func(t *testing.T, db *storage.DB)) func(t *testing.T, postgres bool) {
+	return func(t *testing.T, postgres bool) {
 		if postgres {
 			test(t, Postgres(t))
 		} else {
 			test(t, SQLite(t))
 		}
-	})
-}
-
-// OnceEngine runs a test like Once, but opens no database: with postgres false, as the subtest
-// "sqlite", and if MAILHELM_TEST_FULL is "1" like [EachEngine].
-func OnceEngine(t *testing.T, test func(t *testing.T, postgres bool)) {
-	t.Helper()
-	if Full() {
-		EachEngine(t, test)
-		return
 	}
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, false)
-	})
 }
-
-// callerWait is how long calls wait for a database connection. It is long, so that tests do
-// not fail on a busy machine.
-const callerWait = 30 * time.Second
 
 // SQLite returns an SQLite database with the complete schema and no rows. It is closed when
 // the test ends.
 func SQLite(tb testing.TB) *storage.DB {
 	tb.Helper()
-	dir := Folder(tb)
-	CopySQLite(tb, dir)
-	return Open(tb, storage.Config{Dir: dir, CallerWait: callerWait})
+	return &storage.DB{DB: enginetest.SQLite(tb)}
 }
 
-// CopySQLite creates a file mailhelm.db with the complete schema in dir.
-func CopySQLite(tb testing.TB, dir string) {
+// Postgres returns a PostgreSQL database with the complete schema and no rows. It is
+// dropped when the test ends. If PostgreSQL is not available the test is skipped, or fails
+// if CI is "true".
+func Postgres(tb testing.TB) *storage.DB {
 	tb.Helper()
-	migrated.CopyTo(tb, dir)
+	return &storage.DB{DB: enginetest.Postgres(tb)}
 }
-
-// migrated is a folder with an SQLite database that has the complete schema.
-var migrated = NewFolderTemplate(func(dir string) error { return migrate(storage.Config{Dir: dir}) })
 
 // Open opens a database and closes it when the test ends. Log messages of the database are
 // discarded.
 func Open(tb testing.TB, c storage.Config) *storage.DB {
 	tb.Helper()
-	c.Logger = slog.New(slog.DiscardHandler)
-	db, err := storage.Open(tb.Context(), c)
-	if err != nil {
-		tb.Fatalf("storagetest: %v", err)
-	}
-	tb.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			tb.Errorf("storagetest: close: %v", err)
-		}
-	})
-	return db
+	return &storage.DB{DB: enginetest.Open(tb, c)}
 }

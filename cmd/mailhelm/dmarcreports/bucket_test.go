@@ -13,14 +13,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestImportFromABucket imports what another program put into the bucket of an organization, twice.
 func TestImportFromABucket(t *testing.T) {
 	t.Parallel()
 	folder, org := installationWith(t)
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	for name, content := range map[string]string{"dmarc/1.xml": recent("1"), "dmarc/2.xml": recent("2"), "dmarc/letter.txt": "Dear baker", "else/3.xml": recent("3")} {
 		path := filepath.Join(server.Dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -44,12 +44,12 @@ func TestImportFromABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.MailBuckets(master).SaveBucket(t.Context(), org.ID, objects.StoredBucket{ID: core.NewID(), InUse: true, CreatedAt: time.Now(), UpdatedAt: time.Now(), Bucket: objects.Bucket{
-		Endpoint: server.URL, Region: storagetest.S3Region, Name: storagetest.S3Bucket, PathStyle: true, AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
+		Endpoint: server.URL, Region: enginetest.S3Region, Name: enginetest.S3Bucket, PathStyle: true, AccessKeyID: enginetest.S3AccessKeyID, Secret: enginetest.S3Secret,
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"import", "--data", folder, "--bucket", storagetest.S3Bucket, "--bucket-networks", "127.0.0.0/8", "dmarc/"}
+	args := []string{"import", "--data", folder, "--bucket", enginetest.S3Bucket, "--bucket-networks", "127.0.0.0/8", "dmarc/"}
 	first := dmarcCommand(t, append(args, "--json")...)
 	var printed map[string]any
 	if err := json.Unmarshal([]byte(first.stdout), &printed); err != nil || first.status != 1 {
@@ -72,7 +72,7 @@ func TestImportFromABucket(t *testing.T) {
 		want string
 	}{
 		"another bucket":       {[]string{"--bucket", "other-bucket", "--bucket-networks", "127.0.0.0/8"}, `the mail storage of bakery has no bucket "other-bucket"`},
-		"no network":           {[]string{"--bucket", storagetest.S3Bucket}, storagetest.S3Bucket + ": "},
+		"no network":           {[]string{"--bucket", enginetest.S3Bucket}, enginetest.S3Bucket + ": "},
 		"neither of both":      {nil, "name files or folders with reports, or a bucket with --bucket"},
 		"unknown organization": {[]string{"--bucket", "x", "--org", "missing"}, `there is no organization "missing"`},
 	} {

@@ -15,14 +15,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // installationWith returns the data folder of an installation with one organization that may
 // send from example.com.
 func installationWith(t *testing.T) (folder string, org core.Org) { //nolint:nonamedreturns // says which is which
 	t.Helper()
-	folder = storagetest.Folder(t)
+	folder = enginetest.Folder(t)
 	db, err := storage.Open(t.Context(), storage.Config{Dir: folder})
 	if err != nil {
 		t.Fatal(err)

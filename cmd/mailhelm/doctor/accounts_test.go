@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestAccountsOfEveryKindAreAsked checks that doctor asks simulated accounts and SMTP servers, and
@@ -22,7 +22,7 @@ import (
 func TestAccountsOfEveryKindAreAsked(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func() string{
-		"sqlite": func() string { return "" }, "postgres": func() string { return storagetest.PostgresURL(t) },
+		"sqlite": func() string { return "" }, "postgres": func() string { return enginetest.PostgresURL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

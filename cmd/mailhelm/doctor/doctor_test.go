@@ -23,13 +23,13 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/inbound/scanning/scanningtest"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // newConfig returns a valid configuration with an empty data folder and free ports.
 func newConfig(t *testing.T) config.Config {
 	t.Helper()
-	dir := filepath.Join(storagetest.Folder(t), "data")
+	dir := filepath.Join(enginetest.Folder(t), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // left is a data folder in which a server has run and stopped.
-var left = storagetest.NewFolderTemplate(func(dir string) error {
+var left = enginetest.NewFolderTemplate(func(dir string) error {
 	h, err := serve.Start(context.Background(), configOf(dir))
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func mailServer(address string) func(*testing.T, *config.Config) {
 func TestRedisIsAsked(t *testing.T) {
 	t.Parallel()
 	cfg := newConfig(t)
-	cfg.RedisURL = storagetest.Redis(t).URL
+	cfg.RedisURL = enginetest.Redis(t).URL
 	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK || !strings.Contains(text(r), "rate limits are shared") {
 		t.Errorf("with a Redis:%s", text(r))
 	}

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestReplicasAreExamined checks that a replica that is no standby of the database is a warning.
 func TestReplicasAreExamined(t *testing.T) {
 	t.Parallel()
 	cfg := newConfig(t)
-	cfg.DatabaseURL = storagetest.PostgresURL(t)
+	cfg.DatabaseURL = enginetest.PostgresURL(t)
 	cfg.DatabaseReplicaURL = cfg.DatabaseURL
 	r := doctor.Examine(t.Context(), cfg, "")
 	if status, text := checkOf(r, "database replica"); status != doctor.Warn || !strings.Contains(text, "no standby of this database") {
@@ -29,9 +29,9 @@ func TestReplicasAreExamined(t *testing.T) {
 // TestPoolersAreExamined checks the advice about a pooler in front of PostgreSQL.
 func TestPoolersAreExamined(t *testing.T) {
 	t.Parallel()
-	direct := storagetest.PostgresURL(t)
+	direct := enginetest.PostgresURL(t)
 	pooler := func(mode, direct string) string {
-		return storagetest.PgBouncer(t, direct, storagetest.PgBouncerConfig{Mode: mode}).URL(direct)
+		return enginetest.PgBouncer(t, direct, enginetest.PgBouncerConfig{Mode: mode}).URL(direct)
 	}
 	examine := func(url, directURL, check string, status doctor.Status, says string) {
 		t.Helper()
@@ -50,7 +50,7 @@ func TestPoolersAreExamined(t *testing.T) {
 	examine(sharing, sharing, check, doctor.Fail, "--database-direct-url leads to a pooler")
 	examine(pooler("statement", direct), direct, check, doctor.Fail, "pool_mode = statement")
 	examine(pooler("session", direct), direct, check, doctor.Warn, "SET jit = off")
-	examine(sharing, storagetest.PostgresURL(t), "database", doctor.Fail, "--database-direct-url: storage: the direct URL leads to another database")
+	examine(sharing, enginetest.PostgresURL(t), "database", doctor.Fail, "--database-direct-url: storage: the direct URL leads to another database")
 	examine("", direct, "settings", doctor.Fail, "--database-direct-url needs --database-url")
 
 	db, err := sql.Open("postgres", direct)

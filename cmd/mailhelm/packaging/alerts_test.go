@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -203,7 +203,7 @@ func TestAlerts(t *testing.T) {
 	}
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		storagetest.SkipMissing(t, "promtool is not installed: the alert rules are not tested")
+		enginetest.SkipMissing(t, "promtool is not installed: the alert rules are not tested")
 	}
 	for _, args := range [][]string{{"check", "rules", rules}, {"test", "rules", written}} {
 		if output, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/monitoring/overview"
 	"github.com/mailhelm/mailhelm/core/installation"
 	"github.com/mailhelm/mailhelm/core/replay"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -165,7 +165,7 @@ func TestReadinessNeedsTheSchema(t *testing.T) {
 func TestAnAPIProcessWarnsOfAMissingWorker(t *testing.T) {
 	t.Parallel()
 	api, worker := testConfig(t), testConfig(t)
-	api.DatabaseURL, api.Role = storagetest.PostgresURL(t), config.API
+	api.DatabaseURL, api.Role = enginetest.PostgresURL(t), config.API
 	worker.DatabaseURL, worker.Role, worker.DataDir = api.DatabaseURL, config.Worker, api.DataDir
 	h := running(t, api)
 	defer stop(t, h)

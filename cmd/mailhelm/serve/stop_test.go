@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/ingest"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -89,7 +89,7 @@ func stopUnderLoad(t *testing.T, postgres, patient bool) {
 	t.Helper()
 	cfg := testConfig(t)
 	if postgres {
-		cfg.DatabaseURL, cfg.MaxConns = storagetest.PostgresURL(t), 6
+		cfg.DatabaseURL, cfg.MaxConns = enginetest.PostgresURL(t), 6
 	}
 	h := running(t, cfg)
 	key, now, org := sha256.Sum256([]byte("key of the bus")), h.Clock()(), core.Org{ID: core.NewID(), Slug: "busy", RetentionDays: 90}

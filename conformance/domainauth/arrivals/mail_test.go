@@ -8,7 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestReportsByMail sends reports to the product by SMTP: signed by the reporter, not signed, by an
@@ -17,7 +17,7 @@ import (
 // domain sees nothing of it.
 func TestReportsByMail(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		p := product.Start(t, product.Options{Postgres: postgres, DNS: zone(t).Serve(t).String()})
 		w, other := watch(t, p, p.OrgID), watch(t, p, p.Other.OrgID)
 		now, to := p.Clock.Now(), w.address()

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth/arrivals"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const topic = "arn:aws:sns:us-east-1:111122223333:mailhelm"
@@ -21,7 +21,7 @@ const topic = "arn:aws:sns:us-east-1:111122223333:mailhelm"
 // another organization is not taken.
 func TestReportsByAmazonSES(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	enginetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		posts := &http.Transport{}
 		t.Cleanup(posts.CloseIdleConnections)
 		amazon, err := notify.New(notify.Config{Client: &http.Client{Transport: posts}})

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/program"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // contacts is the number of contacts of an organization.
@@ -39,7 +39,7 @@ func start(b *testing.B, binary, database string) *server {
 	b.Helper()
 	s := &server{binary: binary, data: b.TempDir()}
 	if database == "postgres" {
-		s.database = storagetest.DurableServer(b).URL()
+		s.database = enginetest.DurableServer(b).URL()
 	}
 	port := program.FreePorts(b, 17000, 6)
 	at := func(offset int) string { return "http://localhost:" + strconv.Itoa(port+offset) }

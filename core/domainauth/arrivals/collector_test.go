@@ -20,25 +20,26 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects/s3"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // depot is a bucket of the organization on a real S3 server.
 type depot struct {
-	*storagetest.S3Server
+	*enginetest.S3Server
 	arrivals.Collector
 	w *world
 }
 
 func newDepot(t *testing.T, w *world) *depot {
 	t.Helper()
-	d := &depot{S3Server: storagetest.S3(t), w: w}
+	d := &depot{S3Server: enginetest.S3(t), w: w}
 	master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	must(t, err)
 	buckets := w.db.MailBuckets(master)
 	must(t, buckets.SaveBucket(t.Context(), w.org, objects.StoredBucket{ID: core.NewID(), InUse: true, CreatedAt: start, UpdatedAt: start, Bucket: objects.Bucket{
-		Endpoint: d.URL, Region: storagetest.S3Region, Name: storagetest.S3Bucket, Prefix: "mailhelm/", PathStyle: true,
-		AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
+		Endpoint: d.URL, Region: enginetest.S3Region, Name: enginetest.S3Bucket, Prefix: "mailhelm/", PathStyle: true,
+		AccessKeyID: enginetest.S3AccessKeyID, Secret: enginetest.S3Secret,
 	}}))
 	opener := s3.New(s3.Config{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Clock: core.SystemClock})
 	t.Cleanup(opener.Close)
@@ -59,7 +60,7 @@ func (d *depot) put(t *testing.T, name string, content []byte) {
 func (d *depot) collect(t *testing.T, prefix string) []string {
 	t.Helper()
 	var names []string
-	must(t, d.FromBucket(t.Context(), d.w.org, storagetest.S3Bucket, prefix, func(f arrivals.File) { names = append(names, f.Name) }))
+	must(t, d.FromBucket(t.Context(), d.w.org, enginetest.S3Bucket, prefix, func(f arrivals.File) { names = append(names, f.Name) }))
 	slices.Sort(names)
 	return names
 }
@@ -127,12 +128,12 @@ func TestBucketFailures(t *testing.T) {
 	if err := d.FromBucket(t.Context(), w.org, "another-bucket", "", nil); !core.IsNotFound(err) {
 		t.Errorf("another bucket: %v", err)
 	}
-	if err := d.FromBucket(t.Context(), core.NewID(), storagetest.S3Bucket, "", nil); !core.IsNotFound(err) {
+	if err := d.FromBucket(t.Context(), core.NewID(), enginetest.S3Bucket, "", nil); !core.IsNotFound(err) {
 		t.Errorf("another organization: %v", err)
 	}
 	d.put(t, "a.xml", []byte(usual("1")))
 	w.intake.fail = errors.New("the database does not answer")
-	if err := d.FromBucket(t.Context(), w.org, storagetest.S3Bucket, "", nil); !errors.Is(err, w.intake.fail) || len(w.files()) != 0 {
+	if err := d.FromBucket(t.Context(), w.org, enginetest.S3Bucket, "", nil); !errors.Is(err, w.intake.fail) || len(w.files()) != 0 {
 		t.Errorf("the error is %v, with %d entries", err, len(w.files()))
 	}
 	w.intake.fail = nil
@@ -141,7 +142,7 @@ func TestBucketFailures(t *testing.T) {
 	}
 	w.want(arrivals.Read, one, "")
 	d.Stop()
-	if err := d.FromBucket(t.Context(), w.org, storagetest.S3Bucket, "", nil); !errors.Is(err, objects.ErrUnavailable) {
+	if err := d.FromBucket(t.Context(), w.org, enginetest.S3Bucket, "", nil); !errors.Is(err, objects.ErrUnavailable) {
 		t.Errorf("without a server: %v", err)
 	}
 	d.Start(t)

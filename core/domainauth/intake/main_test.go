@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 func TestMain(m *testing.M) {
-	storagetest.ReduceRandomCases()
+	enginetest.ReduceRandomCases()
 	os.Exit(m.Run())
 }

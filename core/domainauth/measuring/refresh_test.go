@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/measuring"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"pgregory.net/rapid"
 )
@@ -21,7 +22,7 @@ import (
 const reject = "v=DMARC1; p=reject; rua=mailto:r@bakery.example"
 
 func TestMain(m *testing.M) {
-	storagetest.ReduceRandomCases()
+	enginetest.ReduceRandomCases()
 	os.Exit(m.Run())
 }
 

@@ -12,7 +12,7 @@ import (
 
 	client "github.com/emersion/go-smtp"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // startForPrograms runs a server with a certificate for localhost, and returns the file of the
@@ -35,7 +35,7 @@ func startForPrograms(t *testing.T) (*mx, string) {
 func program(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
-		storagetest.SkipMissing(t, name+" is not on this machine: it cannot send mail to the server")
+		enginetest.SkipMissing(t, name+" is not on this machine: it cannot send mail to the server")
 	}
 	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/objects"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestDepositHeaders reads the size of an object, and whether a service encrypted it, from the
@@ -43,7 +43,7 @@ func TestDepositHeaders(t *testing.T) {
 
 func TestDepositFailures(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	if _, err := buckets(t).OpenDeposit(t.Context(), bucketAt(server.URL, ""), "in/absent"); !core.IsNotFound(err) {
 		t.Errorf("a missing object: %v", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/objects/objectstest"
 	"github.com/mailhelm/mailhelm/core/objects/s3"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -34,8 +34,8 @@ func buckets(t *testing.T) *s3.Buckets {
 // bucketAt returns the description of the bucket of a test server.
 func bucketAt(url, prefix string) objects.Bucket {
 	return objects.Bucket{
-		Endpoint: url, Region: storagetest.S3Region, Name: storagetest.S3Bucket, Prefix: prefix, PathStyle: true,
-		AccessKeyID: storagetest.S3AccessKeyID, Secret: storagetest.S3Secret,
+		Endpoint: url, Region: enginetest.S3Region, Name: enginetest.S3Bucket, Prefix: prefix, PathStyle: true,
+		AccessKeyID: enginetest.S3AccessKeyID, Secret: enginetest.S3Secret,
 	}
 }
 
@@ -62,7 +62,7 @@ func get(t *testing.T, url string) objectstest.Answer {
 // TestContract runs the tests of all stores on a real S3 server.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	server, org := storagetest.S3(t), core.NewID()
+	server, org := enginetest.S3(t), core.NewID()
 	for _, prefix := range []string{"", "mail/received/"} {
 		t.Run("prefix "+prefix, func(t *testing.T) {
 			t.Parallel()
@@ -80,12 +80,12 @@ func TestContract(t *testing.T) {
 // object whose name begins with the same text.
 func TestVersionsAreDeleted(t *testing.T) {
 	t.Parallel()
-	server, org := storagetest.S3Versioned(t), core.NewID()
+	server, org := enginetest.S3Versioned(t), core.NewID()
 	client := aws.New(aws.Options{
-		BaseEndpoint: &server.URL, Region: storagetest.S3Region, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(storagetest.S3AccessKeyID, storagetest.S3Secret, ""),
+		BaseEndpoint: &server.URL, Region: enginetest.S3Region, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(enginetest.S3AccessKeyID, enginetest.S3Secret, ""),
 	})
-	bucket := storagetest.S3Bucket
+	bucket := enginetest.S3Bucket
 	if _, err := client.PutBucketVersioning(t.Context(), &aws.PutBucketVersioningInput{
 		Bucket: &bucket, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
 	}); err != nil {
@@ -121,7 +121,7 @@ func TestVersionsAreDeleted(t *testing.T) {
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	org := core.NewID()
-	store := buckets(t).Open("", bucketAt(storagetest.S3(t).URL, ""))
+	store := buckets(t).Open("", bucketAt(enginetest.S3(t).URL, ""))
 	body := strings.NewReader("headers and the rest")
 	if _, err := body.Seek(8, io.SeekStart); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestBodies(t *testing.T) {
 // TestRefusals checks the causes of failures that a real server gives.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	server := storagetest.S3(t)
+	server := enginetest.S3(t)
 	for name, tc := range map[string]struct {
 		change func(*objects.Bucket)
 		want   objects.Cause
@@ -253,7 +253,7 @@ func TestUnreachable(t *testing.T) {
 // failure of the bucket.
 func TestStoppedServer(t *testing.T) {
 	t.Parallel()
-	server, org := storagetest.S3(t), core.NewID()
+	server, org := enginetest.S3(t), core.NewID()
 	store, key := buckets(t).Open("", bucketAt(server.URL, "")), objects.RawKey(org, "m")
 	objectstest.Put(t, store, key, "kept")
 	server.Stop()
@@ -307,7 +307,7 @@ func TestRequests(t *testing.T) {
 		t.Errorf("%s %v", r.URL, h)
 	}
 	for name, values := range h {
-		if strings.Contains(strings.Join(values, " "), storagetest.S3Secret) {
+		if strings.Contains(strings.Join(values, " "), enginetest.S3Secret) {
 			t.Errorf("the secret is in %s", name)
 		}
 	}

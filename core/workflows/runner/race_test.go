@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
@@ -54,10 +55,10 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 func TestProcessesAndWritersShareContacts(t *testing.T) {
 	t.Parallel()
 	n := 150
-	if storagetest.Full() {
+	if enginetest.Full() {
 		n = 5000
 	}
-	address := storagetest.PostgresURL(t)
+	address := enginetest.PostgresURL(t)
 	first := storagetest.Open(t, storage.Config{URL: address, CallerWait: time.Minute})
 	second := storagetest.Open(t, storage.Config{URL: address, CallerWait: time.Minute})
 	c := &crowd{world: newWorld(t, first), writes: make([]atomic.Int64, n)}

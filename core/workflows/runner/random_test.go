@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/core/workflows/mailing"
 	"github.com/mailhelm/mailhelm/storage"
+	databasetest "github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 	"pgregory.net/rapid"
@@ -36,10 +37,10 @@ const (
 // messages and contacts with those of a model without storage. Each seed is an organization.
 func TestRunsDoWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
-	storagetest.EachEngine(t, func(t *testing.T, postgres bool) {
+	databasetest.EachEngine(t, func(t *testing.T, postgres bool) {
 		begin, seeds := firstSeed, 50
 		switch {
-		case storagetest.Full():
+		case databasetest.Full():
 			begin, seeds = 0, 10_000
 		case postgres:
 			seeds = 15 // a transaction there takes several times as long
@@ -63,7 +64,7 @@ func TestRunsDoWhatTheModelDoes(t *testing.T) {
 			engine.Enrolled, engine.StepEntered, engine.WaitStarted, engine.WaitMet, engine.WaitTimedOut, engine.SendFiltered, engine.SendHeld,
 			engine.SendSkipped, engine.SendFailed, engine.RunExited, engine.RunCompleted,
 		} {
-			if seen[want] == 0 && (!postgres || storagetest.Full()) && !t.Failed() {
+			if seen[want] == 0 && (!postgres || databasetest.Full()) && !t.Failed() {
 				t.Errorf("no run had the event %s, so the test shows less than it should", want)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/storage"
 	db "github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
@@ -30,7 +31,7 @@ var noSequentialScans = db.Register("no sequential scans", `SET LOCAL enable_seq
 func TestSleepingRunsAreNotRead(t *testing.T) {
 	t.Parallel()
 	sleeping := 2000
-	if storagetest.Full() {
+	if enginetest.Full() {
 		sleeping = 1_000_000
 	}
 	each(t, func(t *testing.T, w *world) {
@@ -47,7 +48,7 @@ func TestSleepingRunsAreNotRead(t *testing.T) {
 				t.Errorf("a look read %d rows of %s", n, table)
 			}
 		}
-		if !storagetest.Full() {
+		if !enginetest.Full() {
 			return // PostgreSQL may read a table of so few rows as a whole
 		}
 		must(t, w.observer.Changes.Touch(t.Context(), w.org, contacts[:3]))
@@ -98,7 +99,7 @@ func (w *world) readByLook(t *testing.T) map[string]int {
 	t.Helper()
 	var before, after map[string]int
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) (err error) {
-		if !storagetest.Full() {
+		if !enginetest.Full() {
 			if _, err := w.db.Exec(ctx, noSequentialScans); err != nil {
 				return err
 			}

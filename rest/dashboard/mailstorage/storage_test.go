@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/mailstorage"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -59,8 +60,8 @@ func newOffice(t *testing.T) *office {
 // typed returns a form as a browser sends it.
 func typed(endpoint, secret string) url.Values {
 	return url.Values{
-		"endpoint": {endpoint}, "region": {storagetest.S3Region}, "bucket": {storagetest.S3Bucket}, "prefix": {"in"}, "path_style": {"on"},
-		"access_key_id": {storagetest.S3AccessKeyID}, "secret": {secret}, "encryption": {""}, "kms_key_id": {""},
+		"endpoint": {endpoint}, "region": {enginetest.S3Region}, "bucket": {enginetest.S3Bucket}, "prefix": {"in"}, "path_style": {"on"},
+		"access_key_id": {enginetest.S3AccessKeyID}, "secret": {secret}, "encryption": {""}, "kms_key_id": {""},
 	}
 }
 
@@ -86,7 +87,7 @@ func TestGoldenStorage(t *testing.T) {
 // TestBucket uses a bucket on a real server, tests it, and returns to files.
 func TestBucket(t *testing.T) {
 	t.Parallel()
-	server, o := storagetest.S3(t), newOffice(t)
+	server, o := enginetest.S3(t), newOffice(t)
 	status, page := frametest.Post(t, o.pages, o.Site.Visitor, mailstorage.Path, typed(server.URL, `wrong"><script>`))
 	if status != http.StatusUnprocessableEntity || !strings.Contains(page, "Mailhelm could not write a test object: the server does not accept the access key (SignatureDoesNotMatch). Enter the id") ||
 		!strings.Contains(page, `value="`+server.URL+`"`) || strings.Contains(page, "wrong") {
@@ -97,11 +98,11 @@ func TestBucket(t *testing.T) {
 	if status != http.StatusUnprocessableEntity || !strings.Contains(page, "The endpoint must be the https address") || strings.Contains(page, "<script>") {
 		t.Errorf("an invalid endpoint: %d %s", status, page)
 	}
-	if status, page := frametest.Post(t, o.pages, o.Site.Visitor, mailstorage.Path, typed(server.URL, storagetest.S3Secret)); status != http.StatusSeeOther {
+	if status, page := frametest.Post(t, o.pages, o.Site.Visitor, mailstorage.Path, typed(server.URL, enginetest.S3Secret)); status != http.StatusSeeOther {
 		t.Fatalf("%d %s", status, page)
 	}
 	_, page = frametest.Get(t, o.pages, mailstorage.Path+"?done=bucket")
-	if !strings.Contains(page, "The bucket passed the test.") || strings.Contains(page, storagetest.S3Secret) {
+	if !strings.Contains(page, "The bucket passed the test.") || strings.Contains(page, enginetest.S3Secret) {
 		t.Error(page)
 	}
 	_, page = frametest.Post(t, o.pages, o.Site.Visitor, mailstorage.Path+"/test", nil)
@@ -116,7 +117,7 @@ func TestBucket(t *testing.T) {
 	}
 	events, err := o.db.Audit().FindAudit(t.Context(), o.Org.ID, access.AuditFilter{Limit: 5})
 	o.Must(err)
-	if len(events) != 2 || events[0].Action != "org.mail_storage_updated" || events[1].ActorID != o.User.ID || strings.Contains(events[1].Detail, storagetest.S3Secret) ||
+	if len(events) != 2 || events[0].Action != "org.mail_storage_updated" || events[1].ActorID != o.User.ID || strings.Contains(events[1].Detail, enginetest.S3Secret) ||
 		!strings.Contains(events[1].Detail, `"bucket":"received-mail"`) || events[0].Detail != `{"kind":"files"}` {
 		t.Errorf("%+v", events)
 	}
@@ -124,10 +125,10 @@ func TestBucket(t *testing.T) {
 
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	server, o := storagetest.S3(t), newOffice(t)
+	server, o := enginetest.S3(t), newOffice(t)
 	o.Allow(members.MayManageContent)
 	for _, path := range []string{mailstorage.Path, mailstorage.Path + "/test", mailstorage.Path + "/files"} {
-		if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, path, typed(server.URL, storagetest.S3Secret)); status != http.StatusForbidden {
+		if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, path, typed(server.URL, enginetest.S3Secret)); status != http.StatusForbidden {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
@@ -137,6 +138,6 @@ func TestPermissions(t *testing.T) {
 		return []any{b.ID, known}
 	}
 	o.CheckPermissions(o.pages, state,
-		frametest.Form{Name: "bucket", Needs: members.MayManageOrg, Path: mailstorage.Path, Done: http.StatusSeeOther, Form: typed(server.URL, storagetest.S3Secret)},
+		frametest.Form{Name: "bucket", Needs: members.MayManageOrg, Path: mailstorage.Path, Done: http.StatusSeeOther, Form: typed(server.URL, enginetest.S3Secret)},
 		frametest.Form{Name: "files", Needs: members.MayManageOrg, Path: mailstorage.Path + "/files", Done: http.StatusSeeOther})
 }

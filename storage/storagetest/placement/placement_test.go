@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/mailhelm/mailhelm/storage/storagetest/placement"
 )
@@ -12,7 +13,7 @@ import (
 // TestPlaces checks which shapes of statements have one place.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})
+	db := storagetest.Open(t, storage.Config{URL: enginetest.PostgresURL(t)})
 	conn, err := db.Writer().Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)

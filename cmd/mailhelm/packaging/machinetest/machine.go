@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // Machine is a running copy of this machine.
@@ -100,7 +100,7 @@ const patience = 3 * time.Minute
 func New(tb testing.TB, first []string) *Machine {
 	tb.Helper()
 	if os.Geteuid() != 0 {
-		storagetest.SkipMissing(tb, "TESTS ON A COPY OF THE MACHINE SKIPPED: only root can mount an overlay file system")
+		enginetest.SkipMissing(tb, "TESTS ON A COPY OF THE MACHINE SKIPPED: only root can mount an overlay file system")
 	}
 	needed := []string{"unshare", "nsenter", "dpkg"}
 	if slices.Equal(first, Systemd) {
@@ -108,7 +108,7 @@ func New(tb testing.TB, first []string) *Machine {
 	}
 	for _, program := range needed {
 		if _, err := exec.LookPath(program); err != nil {
-			storagetest.SkipMissing(tb, "TESTS ON A COPY OF THE MACHINE SKIPPED: "+program+" is not installed")
+			enginetest.SkipMissing(tb, "TESTS ON A COPY OF THE MACHINE SKIPPED: "+program+" is not installed")
 		}
 	}
 	m := &Machine{tb: tb, folder: filepath.Join(tb.TempDir(), "mailhelm-test-"+uuid.NewString())}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // MaxStream is the largest message in bytes that the tests' clamd accepts.
@@ -53,7 +53,7 @@ type Clamd struct {
 func StartClamd(tb testing.TB) *Clamd {
 	tb.Helper()
 	require(tb, "clamd", "clamav-daemon")
-	c := &Clamd{daemon: daemon{program: "clamd", ready: "Self checking disabled", dir: storagetest.Folder(tb)}}
+	c := &Clamd{daemon: daemon{program: "clamd", ready: "Self checking disabled", dir: enginetest.Folder(tb)}}
 	c.Socket = filepath.Join(c.dir, "clamd.sock")
 	c.args = []string{"--foreground", "--config-file=" + filepath.Join(c.dir, "clamd.conf")}
 	var err error

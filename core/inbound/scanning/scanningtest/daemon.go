@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 const (
@@ -56,8 +56,8 @@ func find(name string) (string, error) {
 // require skips the test if a program is not installed, or fails it if CI is "true".
 func require(tb testing.TB, program, debianPackage string) {
 	tb.Helper()
-	if _, err := find(program); err != nil || !storagetest.Services() {
-		storagetest.SkipMissing(tb, fmt.Sprintf("SCANNER TESTS SKIPPED: %s is not installed; install the package %s", program, debianPackage))
+	if _, err := find(program); err != nil || !enginetest.Services() {
+		enginetest.SkipMissing(tb, fmt.Sprintf("SCANNER TESTS SKIPPED: %s is not installed; install the package %s", program, debianPackage))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // MaxSpamSize is the largest message in bytes that the tests' rspamd accepts.
@@ -44,7 +44,7 @@ type Rspamd struct {
 func StartRspamd(tb testing.TB) *Rspamd {
 	tb.Helper()
 	require(tb, "rspamd", "rspamd")
-	r := &Rspamd{daemon: daemon{program: "rspamd", ready: "starting normal process", dir: storagetest.Folder(tb)}}
+	r := &Rspamd{daemon: daemon{program: "rspamd", ready: "starting normal process", dir: enginetest.Folder(tb)}}
 	r.args = []string{"--no-fork", "--config=" + r.dir + "/rspamd.conf"}
 	if os.Getuid() == 0 {
 		r.args = append(r.args, "--insecure") // as root, it would want the name of another user

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // fileName is the name of an account's file.
@@ -14,7 +14,7 @@ const fileName = "account.db"
 
 // empty is a folder with the file of an account without data. Creating the tables of the
 // account takes ten times as long as copying them.
-var empty = storagetest.NewFolderTemplate(func(dir string) error {
+var empty = enginetest.NewFolderTemplate(func(dir string) error {
 	s, err := simulator.Open(filepath.Join(dir, fileName), simulator.Options{})
 	if err != nil {
 		return err
@@ -23,10 +23,10 @@ var empty = storagetest.NewFolderTemplate(func(dir string) error {
 })
 
 // Open returns a new simulated sending account without data. It is closed when the test
-// ends. Its file is in [storagetest.Folder].
+// ends. Its file is in [enginetest.Folder].
 func Open(tb testing.TB, opts simulator.Options) *simulator.Simulator {
 	tb.Helper()
-	dir := storagetest.Folder(tb)
+	dir := enginetest.Folder(tb)
 	empty.CopyTo(tb, dir)
 	s, err := simulator.Open(filepath.Join(dir, fileName), opts)
 	if err != nil {

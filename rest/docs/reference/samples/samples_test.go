@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs/reference/samples"
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // allRequests returns the example request of each operation with a route.
@@ -117,7 +117,7 @@ func compile(t *testing.T, programs map[string]string, name string, arguments ..
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		if _, err := exec.LookPath(name); err != nil {
-			storagetest.SkipMissing(t, name+" is not on this machine: the documented programs cannot be compiled")
+			enginetest.SkipMissing(t, name+" is not on this machine: the documented programs cannot be compiled")
 		}
 		text, err := json.Marshal(programs)
 		if err != nil {

@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/partitions"
 	"github.com/mailhelm/mailhelm/storage/schema"
 )
@@ -54,7 +54,7 @@ func (s *server) fillTemplate(ctx context.Context, conn *sql.Conn, name string) 
 	if err := createByLanguage(ctx, conn, unfinished); err != nil {
 		return err
 	}
-	if err := migrate(storage.Config{URL: s.url(unfinished), MaxConns: 4}); err != nil {
+	if err := migrate(engine.Config{URL: s.url(unfinished), MaxConns: 4}); err != nil {
 		return err
 	}
 	_, err := conn.ExecContext(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)

@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 	_ "github.com/lib/pq" // the driver "postgres"
-	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // urlVariable is the environment variable with the URL of a PostgreSQL server for tests.
@@ -27,9 +27,9 @@ const testConns = 16
 // Postgres returns a PostgreSQL database with the complete schema and no rows. It is
 // dropped when the test ends. If PostgreSQL is not available the test is skipped, or fails
 // if CI is "true".
-func Postgres(tb testing.TB) *storage.DB {
+func Postgres(tb testing.TB) *engine.DB {
 	tb.Helper()
-	c := storage.Config{URL: PostgresURL(tb), MaxConns: testConns, CallerWait: callerWait}
+	c := engine.Config{URL: PostgresURL(tb), MaxConns: testConns, CallerWait: callerWait}
 	if PgBouncerForAll() {
 		c.DirectURL = c.URL
 		c.URL = PgBouncer(tb, c.DirectURL, PgBouncerConfig{Servers: testConns}).URL(c.DirectURL)
@@ -62,11 +62,11 @@ func (s *server) copyTemplate(tb testing.TB, template string) string {
 	tb.Helper()
 	name := "mailhelm_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	if _, err := s.admin.ExecContext(tb.Context(), createCopy(name, template)); err != nil {
-		tb.Fatalf("storagetest: create database: %v", err)
+		tb.Fatalf("enginetest: create database: %v", err)
 	}
 	tb.Cleanup(func() {
 		if _, err := s.admin.ExecContext(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			tb.Errorf("storagetest: drop database: %v", err)
+			tb.Errorf("enginetest: drop database: %v", err)
 		}
 	})
 	return s.url(name)
@@ -85,7 +85,7 @@ func available(tb testing.TB) *server {
 	tb.Helper()
 	s, err := sharedServer()
 	if err != nil {
-		tb.Fatalf("storagetest: postgres: %v", err)
+		tb.Fatalf("enginetest: postgres: %v", err)
 	}
 	if s == nil {
 		SkipMissing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later, or set "+urlVariable)

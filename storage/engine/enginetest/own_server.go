@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"os"
@@ -30,7 +30,7 @@ func WithStandby(tb testing.TB) (primary, standby *Server) {
 	primary = ownServer(tb, cluster{replicated: true})
 	standby = newServer(tb, cluster{replicated: true})
 	if err := standby.cluster.follow(primary.cluster); err != nil {
-		tb.Fatalf("storagetest: standby: %v", err)
+		tb.Fatalf("enginetest: standby: %v", err)
 	}
 	return primary, standby
 }
@@ -39,7 +39,7 @@ func ownServer(tb testing.TB, c cluster) *Server {
 	tb.Helper()
 	s := newServer(tb, c)
 	if err := s.cluster.start(); err != nil {
-		tb.Fatalf("storagetest: %v", err)
+		tb.Fatalf("enginetest: %v", err)
 	}
 	return s
 }
@@ -58,7 +58,7 @@ func newServer(tb testing.TB, c cluster) *Server {
 		err = os.Chmod(dir, 0o711)
 	}
 	if err != nil {
-		tb.Fatalf("storagetest: %v", err)
+		tb.Fatalf("enginetest: %v", err)
 	}
 	c.dir, c.bin = dir, bin
 	s := &Server{c}
@@ -76,7 +76,7 @@ func (s *Server) URL() string { return s.cluster.url().String() }
 func (s *Server) Stop(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.halt(); err != nil {
-		tb.Fatalf("storagetest: stop: %v", err)
+		tb.Fatalf("enginetest: stop: %v", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func (s *Server) Stop(tb testing.TB) {
 func (s *Server) Start(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.resume(); err != nil {
-		tb.Fatalf("storagetest: start: %v", err)
+		tb.Fatalf("enginetest: start: %v", err)
 	}
 }
 
@@ -93,7 +93,7 @@ func (s *Server) Start(tb testing.TB) {
 func (s *Server) Kill(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.crash(); err != nil {
-		tb.Fatalf("storagetest: kill: %v", err)
+		tb.Fatalf("enginetest: kill: %v", err)
 	}
 }
 
@@ -101,7 +101,7 @@ func (s *Server) Kill(tb testing.TB) {
 func (s *Server) Promote(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.promote(); err != nil {
-		tb.Fatalf("storagetest: promote: %v", err)
+		tb.Fatalf("enginetest: promote: %v", err)
 	}
 }
 
@@ -111,7 +111,7 @@ func (s *Server) Follow(tb testing.TB, primary *Server) {
 	tb.Helper()
 	s.cluster.stop()
 	if err := s.cluster.follow(primary.cluster); err != nil {
-		tb.Fatalf("storagetest: follow: %v", err)
+		tb.Fatalf("enginetest: follow: %v", err)
 	}
 }
 

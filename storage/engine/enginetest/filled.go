@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (f *Filled) URL(tb testing.TB) string {
 	s := available(tb)
 	f.once.Do(func() { f.err = f.makeTemplate(context.Background(), s) })
 	if f.err != nil {
-		tb.Fatalf("storagetest: fill template database: %v", f.err)
+		tb.Fatalf("enginetest: fill template database: %v", f.err)
 	}
 	return s.copyTemplate(tb, f.template)
 }

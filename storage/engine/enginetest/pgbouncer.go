@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"cmp"
@@ -58,7 +58,7 @@ func PgBouncer(tb testing.TB, direct string, c PgBouncerConfig) *PgBouncerServer
 		err = os.Chmod(dir, 0o711)
 	}
 	if err != nil {
-		tb.Fatalf("storagetest: %v", err)
+		tb.Fatalf("enginetest: %v", err)
 	}
 	p := &PgBouncerServer{}
 	tb.Cleanup(func() {
@@ -84,7 +84,7 @@ func PgBouncer(tb testing.TB, direct string, c PgBouncerConfig) *PgBouncerServer
 			return p
 		}
 	}
-	tb.Fatalf("storagetest: pgbouncer: %v", err)
+	tb.Fatalf("enginetest: pgbouncer: %v", err)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (p *PgBouncerServer) Repoint(tb testing.TB, direct string) {
 		err = p.reload(tb.Context())
 	}
 	if err != nil {
-		tb.Fatalf("storagetest: pgbouncer: %v", err)
+		tb.Fatalf("enginetest: pgbouncer: %v", err)
 	}
 }
 
@@ -160,7 +160,7 @@ func (p *PgBouncerServer) reload(ctx context.Context) error {
 func (p *PgBouncerServer) Start(tb testing.TB) {
 	tb.Helper()
 	if err := p.start(); err != nil {
-		tb.Fatalf("storagetest: pgbouncer: %v", err)
+		tb.Fatalf("enginetest: pgbouncer: %v", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"context"
@@ -92,7 +92,7 @@ func s3Server(tb testing.TB, scheme string, backend []string, flags ...string) *
 		}
 	}
 	if err != nil {
-		tb.Fatalf("storagetest: S3 server: %v", err)
+		tb.Fatalf("enginetest: S3 server: %v", err)
 	}
 	tb.Cleanup(s.Stop)
 	return s
@@ -102,7 +102,7 @@ func s3Server(tb testing.TB, scheme string, backend []string, flags ...string) *
 func (s *S3Server) Start(tb testing.TB) {
 	tb.Helper()
 	if err := s.start(tb.Context()); err != nil {
-		tb.Fatalf("storagetest: S3 server: %v", err)
+		tb.Fatalf("enginetest: S3 server: %v", err)
 	}
 }
 

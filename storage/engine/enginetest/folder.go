@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"os"
@@ -24,11 +24,11 @@ func Folder(tb testing.TB) string {
 	}
 	dir, err := os.MkdirTemp(temporary(), "mailhelm-test-")
 	if err != nil {
-		tb.Fatalf("storagetest: %v", err)
+		tb.Fatalf("enginetest: %v", err)
 	}
 	tb.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
-			tb.Errorf("storagetest: remove folder: %v", err)
+			tb.Errorf("enginetest: remove folder: %v", err)
 		}
 	})
 	return dir

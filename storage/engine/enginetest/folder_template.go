@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"errors"
@@ -45,7 +45,7 @@ func CopyOfFolder(tb testing.TB, dir string) *FolderTemplate {
 	tb.Helper()
 	entries, err := readEntries(dir)
 	if err != nil {
-		tb.Fatalf("storagetest: copy of a folder: %v", err)
+		tb.Fatalf("enginetest: copy of a folder: %v", err)
 	}
 	return &FolderTemplate{func() ([]entry, error) { return entries, nil }}
 }
@@ -64,7 +64,7 @@ func (f *FolderTemplate) CopyTo(tb testing.TB, dir string) {
 		err = errors.Join(err, os.Chmod(filepath.Join(dir, entry.path), entry.mode.Perm()))
 	}
 	if err != nil {
-		tb.Fatalf("storagetest: folder template: %v", err)
+		tb.Fatalf("enginetest: folder template: %v", err)
 	}
 }
 

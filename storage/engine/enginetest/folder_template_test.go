@@ -1,4 +1,4 @@
-package storagetest_test
+package enginetest_test
 
 import (
 	"errors"
@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
 )
 
 // TestFolderTemplateCopiesSubfolders checks that a copy of a template has each file and each
 // subfolder, empty ones too, with the permissions of the original.
 func TestFolderTemplateCopiesSubfolders(t *testing.T) {
 	t.Parallel()
-	template := storagetest.NewFolderTemplate(func(dir string) error {
+	template := enginetest.NewFolderTemplate(func(dir string) error {
 		name := func(path string) string { return filepath.Join(dir, path) }
 		return errors.Join(
 			os.MkdirAll(name("objects/tmp"), 0o700),

@@ -1,4 +1,4 @@
-package storagetest
+package enginetest
 
 import (
 	"context"
@@ -62,7 +62,7 @@ func redis(tb testing.TB, scheme string, listen func(port string) []string) *Red
 		}
 	}
 	if err != nil {
-		tb.Fatalf("storagetest: redis: %v", err)
+		tb.Fatalf("enginetest: redis: %v", err)
 	}
 	tb.Cleanup(r.Stop)
 	return r
@@ -83,7 +83,7 @@ func freePort(ctx context.Context) (string, error) {
 func (r *RedisServer) Start(tb testing.TB) {
 	tb.Helper()
 	if err := r.start(); err != nil {
-		tb.Fatalf("storagetest: redis: %v", err)
+		tb.Fatalf("enginetest: redis: %v", err)
 	}
 }
 
