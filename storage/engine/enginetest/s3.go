@@ -2,12 +2,14 @@ package enginetest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -34,8 +36,10 @@ const (
 	S3Secret      = "s3-secret-of-the-tests"
 )
 
-// s3Source is the package of the server. "go install" verifies the checksum of the version.
-const s3Source = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+// s3Module is the folder of the server's program, beside this file. It is a module of its own, so
+// that the product does not depend on the server. Its go.mod has the versions of this module for
+// what both import, so that CI compiles it once, and its go.sum the checksums.
+const s3Module = "testdata/s3server"
 
 // s3BuildTime limits the first build, which takes about a minute on two processors.
 const s3BuildTime = 10 * time.Minute
@@ -45,24 +49,24 @@ const s3BuildTime = 10 * time.Minute
 // fails if CI is "true".
 func S3(tb testing.TB) *S3Server {
 	tb.Helper()
-	return s3Server(tb, "http", nil)
+	return s3Server(tb, "http")
 }
 
 // S3Versioned starts a server like [S3], which can keep versions of objects. A test turns that on
 // for the bucket.
 func S3Versioned(tb testing.TB) *S3Server {
 	tb.Helper()
-	return s3Server(tb, "http", []string{"--versioning-dir", tb.TempDir()})
+	return s3Server(tb, "http", "--versioning-dir", tb.TempDir())
 }
 
 // S3TLS starts an S3 server that accepts only TLS connections. certificate and key are the
 // paths of PEM files.
 func S3TLS(tb testing.TB, certificate, key string) *S3Server {
 	tb.Helper()
-	return s3Server(tb, "https", nil, "--cert", certificate, "--key", key)
+	return s3Server(tb, "https", "--cert", certificate, "--key", key)
 }
 
-func s3Server(tb testing.TB, scheme string, backend []string, flags ...string) *S3Server {
+func s3Server(tb testing.TB, scheme string, flags ...string) *S3Server {
 	tb.Helper()
 	if !Services() {
 		SkipMissing(tb, "S3 TESTS SKIPPED: this run is without services")
@@ -85,8 +89,7 @@ func s3Server(tb testing.TB, scheme string, backend []string, flags ...string) *
 		}
 		address := net.JoinHostPort("127.0.0.1", port)
 		s.URL = scheme + "://" + address
-		s.args = append(append([]string{binary, "--port", address, "--region", S3Region}, flags...), "posix", "--sidecar", metadata)
-		s.args = append(append(s.args, backend...), root)
+		s.args = append(append([]string{binary, "--port", address, "--region", S3Region, "--sidecar", metadata}, flags...), root)
 		if err = s.start(tb.Context()); err == nil {
 			break
 		}
@@ -145,8 +148,14 @@ func s3Binary() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	_, here, _, _ := runtime.Caller(0)
+	source := filepath.Join(filepath.Dir(here), filepath.FromSlash(s3Module))
+	name, err := s3Name(source)
+	if err != nil {
+		return "", err
+	}
 	dir := filepath.Join(cache, "mailhelm-test-servers")
-	binary := filepath.Join(dir, "versitygw-v1.8.0")
+	binary := filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -158,20 +167,31 @@ func s3Binary() (string, error) {
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil
 	}
-	draft, err := os.MkdirTemp(dir, "draft-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(draft) //nolint:errcheck // a leftover in the cache harms nothing
 	ctx, cancel := context.WithTimeout(context.Background(), s3BuildTime)
 	defer cancel()
+	unfinished := binary + "-unfinished"
 	// The server is built once and works little, so the compiler does not optimize it, and collects garbage less
-	// often. The standard library comes from the cache of other builds, because GOFLAGS stays as it is.
-	cmd := exec.CommandContext(ctx, "go", "install", "-gcflags=github.com/...=-N -l -dwarf=false", s3Source)
-	cmd.Dir = draft // outside of this module
-	cmd.Env = append(os.Environ(), "GOBIN="+draft, "GOGC=400")
+	// often. The standard library and the SDK of Amazon come from the cache of other builds in CI, because
+	// GOFLAGS stays as it is.
+	cmd := exec.CommandContext(ctx, "go", "build", "-gcflags=github.com/...=-N -l -dwarf=false", "-o", unfinished)
+	cmd.Dir = source
+	cmd.Env = append(os.Environ(), "GOGC=400")
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.Join(fmt.Errorf("go install %s: %w: %s", s3Source, err, output), ctx.Err())
+		return "", errors.Join(fmt.Errorf("go build in %s: %w: %s", source, err, output), ctx.Err())
 	}
-	return binary, os.Rename(filepath.Join(draft, "versitygw"), binary)
+	return binary, os.Rename(unfinished, binary)
+}
+
+// s3Name returns the name of the server's program, which is another one for another source or
+// another version of what it imports.
+func s3Name(source string) (string, error) {
+	digest := sha256.New()
+	for _, name := range []string{"main.go", "go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(source, name))
+		if err != nil {
+			return "", err
+		}
+		digest.Write(content)
+	}
+	return fmt.Sprintf("s3server-%x", digest.Sum(nil)[:8]), nil
 }
