@@ -76,14 +76,20 @@ func (c cluster) makeDir() error {
 	if err := os.Mkdir(c.dir, 0o711); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	info, err := os.Lstat(c.dir)
-	if err != nil {
-		return err
-	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(owner.Uid) != os.Getuid() {
+	if !c.isOurs() {
 		return fmt.Errorf("%s is not a folder of ours", c.dir)
 	}
 	return nil
+}
+
+// isOurs reports whether the folder exists and is of this user.
+func (c cluster) isOurs() bool {
+	info, err := os.Lstat(c.dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Getuid()
 }
 
 // isRunning reports whether the server answers a ping.

@@ -66,9 +66,6 @@ func CopySQLite(tb testing.TB, dir string) {
 	migrated.CopyTo(tb, dir)
 }
 
-// migrated is a folder with an SQLite database that has the complete schema.
-var migrated = NewFolderTemplate(func(dir string) error { return migrate(engine.Config{Dir: dir}) })
-
 // Open opens a database and closes it when the test ends. Log messages of the database are
 // discarded.
 func Open(tb testing.TB, c engine.Config) *engine.DB {
