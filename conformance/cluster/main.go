@@ -35,7 +35,7 @@ func (t *topology) describe(out io.Writer) {
 	fmt.Fprintf(out, `
 API servers      %s and %s
 dashboard        %s
-admin addresses  %s
+status pages     %s
 PostgreSQL       %s
 standby          %s
 PgBouncer        %s

@@ -201,7 +201,9 @@ func TestLaterWritesAndSavepoints(t *testing.T) {
 	t.Parallel()
 	eachLater(t, func(t *testing.T, l later) {
 		errTolerated, errFailed := errors.New("tolerated"), errors.New("failed")
-		err := l.in(func(ctx context.Context) {
+		runs := 0
+		err := l.db.InTx(t.Context(), func(ctx context.Context) error {
+			runs++
 			l.note(ctx, "before")
 			err := l.db.Attempt(ctx, errTolerated, func() error {
 				l.write(ctx, addParent, "o", "p1")
@@ -210,18 +212,46 @@ func TestLaterWritesAndSavepoints(t *testing.T) {
 				return errFailed
 			})
 			if !errors.Is(err, errTolerated) {
-				t.Error(err)
+				return err
 			}
-			must(t, l.db.Attempt(ctx, errTolerated, func() error {
+			return l.db.Attempt(ctx, errTolerated, func() error {
 				l.write(ctx, addParent, "o", "p3")
 				return nil
-			}))
+			})
 		})
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || runs != 2 {
+			t.Fatalf("after %d runs: %v", runs, err)
 		}
 		l.want(t.Context(), notes, "before")
 		l.want(t.Context(), parents, "p3")
+	})
+}
+
+// TestAttemptsSetNoSavepointAtFirst checks that a transaction runs once and without a savepoint if
+// its attempts succeed, and that it is not committed after a failed attempt whose error was
+// ignored, but runs again.
+func TestAttemptsSetNoSavepointAtFirst(t *testing.T) {
+	t.Parallel()
+	eachLater(t, func(t *testing.T, l later) {
+		errTolerated, errFailed := errors.New("tolerated"), errors.New("failed")
+		runs := 0
+		in := func(result error) {
+			must(t, l.db.InTx(t.Context(), func(ctx context.Context) error {
+				runs++
+				_ = l.db.Attempt(ctx, errTolerated, func() error {
+					l.write(ctx, addParent, "o", fmt.Sprint("p", runs))
+					return result
+				})
+				return nil
+			}))
+		}
+		if in(nil); runs != 1 {
+			t.Errorf("%d runs of a transaction whose attempt succeeded", runs)
+		}
+		if in(errFailed); runs != 3 {
+			t.Errorf("%d runs after an attempt that failed", runs)
+		}
+		l.want(t.Context(), parents, "p1")
 	})
 }
 

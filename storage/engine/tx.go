@@ -33,6 +33,10 @@ type transaction struct {
 	noted map[*Statement]*sql.Stmt
 	// waiting has the writes that run together before the transaction commits; see [DB.Later].
 	waiting []waitingWrite
+	// savepoints is true if [DB.Attempt] sets savepoints.
+	savepoints bool
+	// failed is the failure of an attempt without a savepoint.
+	failed error
 }
 
 // transaction returns the open transaction of this database from ctx, or nil if ctx has
@@ -65,10 +69,16 @@ func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error
 	if db.transaction(ctx) != nil {
 		return f(ctx)
 	}
-	return db.Retry(ctx, func() error { return db.once(ctx, f) })
+	savepoints := false
+	return db.Retry(ctx, func() error {
+		err := db.once(ctx, savepoints, f)
+		savepoints = true
+		return err
+	})
 }
 
-func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
+// once runs f in one transaction, once. savepoints says whether [DB.Attempt] sets savepoints.
+func (db *DB) once(ctx context.Context, savepoints bool, f func(ctx context.Context) error) error {
 	p := db.pool(ctx, true)
 	pass, err := p.gate.enter(ctx)
 	if err != nil {
@@ -79,16 +89,17 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err != nil {
 		return unbegun{fmt.Errorf("storage: begin: %w", db.cause(ctx, err))}
 	}
-	t := &transaction{db: db, pool: p, tx: tx}
+	t := &transaction{db: db, pool: p, tx: tx, savepoints: savepoints}
 	defer t.prepareNoted(ctx)
 	// Rollback does nothing after a commit. Otherwise, even after a panic, it rolls back the
 	// transaction.
 	defer func() { _ = tx.Rollback() }()
 	inside := context.WithValue(ctx, transactionKey{}, t)
-	if err := f(inside); err != nil {
+	err = f(inside)
+	if err = cmp.Or(t.failed, err); err != nil {
 		return err
 	}
-	if _, err := db.runWaiting(inside, t); err != nil {
+	if _, err = db.runWaiting(inside, t); err != nil {
 		return err
 	}
 	err = tx.Commit()
@@ -164,6 +175,8 @@ func (db *DB) Retry(ctx context.Context, f func() error) error {
 		switch {
 		case isReplicaFailure(err):
 			continue // on the primary
+		case isUnprotected(err):
+			continue // with savepoints
 		case retryable(err), isBusy(err) && core.LaneOf(ctx) == core.Background:
 		case (unchanged && isLost(err) || isReadOnly(err)) && !renewed:
 			renewed = true
