@@ -103,6 +103,38 @@ func TestProblemMembers(t *testing.T) {
 	}
 }
 
+// TestProblemsAreEncodedAsByTheLibrary compares the JSON of problems with that of encoding/json, for
+// texts that it escapes.
+func TestProblemsAreEncodedAsByTheLibrary(t *testing.T) {
+	t.Parallel()
+	type plain core.Problem
+	texts := []string{"", "plain", `a "b" \c\`, "<b>&", "Gr\u00fc\u00dfe \u2028", "\x00\t\n\x7f", "\xff\xfe", "\U0001F600"}
+	for i, text := range texts {
+		next := texts[(i+1)%len(texts)]
+		for _, p := range []core.Problem{
+			{},
+			{Type: text, Title: next, Status: 429, Code: core.CodeRateLimited, Detail: text, NextStep: next, RequestID: text, RetryAfter: i},
+			{Resource: text, Scope: core.Scope(next), Errors: []core.FieldError{{Field: text, Reason: next}}, Status: -1, RetryAfter: -i},
+		} {
+			want, err := json.Marshal(plain(p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := p.AppendJSON([]byte("before")); err != nil || string(got) != "before"+string(want) {
+				t.Errorf("%q, %v, want %q", got, err, want)
+			}
+			p.Extra = map[string]any{"z": text, "a": 1}
+			more, _ := json.Marshal(p.Extra)
+			if got, err := json.Marshal(p); err != nil || string(got) != string(want[:len(want)-1])+","+string(more[1:]) {
+				t.Errorf("%q, %v, want the members of %s after %s", got, err, more, want)
+			}
+		}
+	}
+	if _, err := (core.Problem{Extra: map[string]any{"f": func() {}}}).AppendJSON(nil); err == nil {
+		t.Error("a function was encoded")
+	}
+}
+
 func TestAnUnknownCodeIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	if p := core.ProblemOf(&core.Error{Code: "made_up", Message: "m"}, "", ""); p.Code != core.CodeInternalError || p.Status != 500 {

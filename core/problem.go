@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -57,16 +58,56 @@ func ceilSeconds(d time.Duration) int {
 }
 
 // MarshalJSON encodes the problem with the members of Extra at the end of the object.
-func (p Problem) MarshalJSON() ([]byte, error) {
-	type plain Problem
-	b, err := json.Marshal(plain(p))
-	if err != nil || len(p.Extra) == 0 {
-		return b, err
+func (p Problem) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
+
+// AppendJSON appends the JSON of the problem to b, as MarshalJSON encodes it. A server refuses
+// many calls of a caller above its rate limit, so this takes a small part of json.Marshal's time.
+// It fails only if a value in Extra cannot be encoded.
+func (p Problem) AppendJSON(b []byte) ([]byte, error) {
+	b = appendJSONText(append(b, `{"type":`...), p.Type)
+	b = appendJSONText(append(b, `,"title":`...), p.Title)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)
+	b = appendJSONText(append(b, `,"code":`...), string(p.Code))
+	b = appendMember(b, `,"detail":`, p.Detail)
+	b = appendMember(b, `,"next_step":`, p.NextStep)
+	b = appendMember(b, `,"request_id":`, p.RequestID)
+	if len(p.Errors) > 0 {
+		errs, err := json.Marshal(p.Errors)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"errors":`...), errs...)
+	}
+	b = appendMember(b, `,"resource":`, p.Resource)
+	if p.RetryAfter != 0 {
+		b = strconv.AppendInt(append(b, `,"retry_after":`...), int64(p.RetryAfter), 10)
+	}
+	b = appendMember(b, `,"scope":`, string(p.Scope))
+	if len(p.Extra) == 0 {
+		return append(b, '}'), nil
 	}
 	extra, err := json.Marshal(p.Extra)
 	if err != nil {
 		return nil, err
 	}
-	b[len(b)-1] = ','
-	return append(b, extra[1:]...), nil
+	return append(append(b, ','), extra[1:]...), nil
+}
+
+// appendMember appends the name and the value of a member of an object, unless the value is "".
+func appendMember(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return appendJSONText(append(b, name...), value)
+}
+
+// appendJSONText appends a string as json.Marshal encodes it.
+func appendJSONText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			encoded, _ := json.Marshal(text) // a string can be encoded
+			return append(b, encoded...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
 }
