@@ -77,6 +77,7 @@ type Guard struct {
 	buckets          Buckets
 	metrics          *metrics
 	expensive, large *slots
+	lines            *refusalLines
 }
 
 // New returns a Guard and registers its metrics. It panics if it is called a second time
@@ -89,7 +90,7 @@ func New(cfg Config) *Guard {
 	expensive, large := newSlots(cmp.Or(cfg.ExpensiveSlots, expensiveSlots), expensiveWait), newSlots(largeSlots, largeWait)
 	expensive.register(cfg.Metrics, "mailhelm_expensive_reads", "Expensive reads")
 	large.register(cfg.Metrics, "mailhelm_large_calls", "Imports and exports of bundles")
-	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics), expensive: expensive, large: large}
+	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics), expensive: expensive, large: large, lines: newRefusalLines(cfg.Clock)}
 }
 
 // Request is one call of an operation, as REST or MCP received it.

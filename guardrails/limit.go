@@ -19,12 +19,14 @@ type Rate struct {
 	// RetryAfter is the time after which a refused call would be admitted. It is 0 if the
 	// call was admitted.
 	RetryAfter time.Duration
+	// reset and retry are Reset and RetryAfter, not rounded.
+	reset, retry time.Duration
 }
 
 // NewRate returns a Rate with reset and retry rounded up to whole seconds, and with 0
 // instead of a negative remaining.
 func NewRate(limit, remaining int, reset, retry time.Duration) Rate {
-	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: ceilSeconds(reset), RetryAfter: ceilSeconds(retry)}
+	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: ceilSeconds(reset), RetryAfter: ceilSeconds(retry), reset: reset, retry: retry}
 }
 
 func ceilSeconds(d time.Duration) time.Duration {

@@ -49,6 +49,43 @@ func TestLimitHoldsInEveryMinute(t *testing.T) {
 	}
 }
 
+// TestFewCallsAboveTheLimitAreLogged refuses calls of two callers as fast as they come. Each caller
+// has one line in ten seconds, with the number of the calls between.
+func TestFewCallsAboveTheLimitAreLogged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	limit := 1
+	b.principal.Org.RateLimit = &limit
+	refuse := func() (logged bool, omitted int) {
+		t.Helper()
+		a, err := b.catalogue.Admit(t.Context(), []string{"Bearer good"}, access.Agent)
+		wantCode(t, core.AsError(err), core.CodeRateLimited)
+		return !a.Unlogged, a.Omitted
+	}
+	for _, client := range []string{"one", "two"} {
+		b.principal.Credential.ID = client
+		if a, err := b.catalogue.Admit(t.Context(), []string{"Bearer good"}, access.Agent); err != nil || a.Unlogged {
+			t.Fatalf("the first call: %v", err)
+		}
+		for i := range 100 {
+			if logged, omitted := refuse(); logged != (i == 0) || omitted != 0 {
+				t.Errorf("%s, call %d: logged %t, omitted %d", client, i, logged, omitted)
+			}
+		}
+	}
+	b.clock.advance(10 * time.Second)
+	if logged, omitted := refuse(); !logged || omitted != 99 {
+		t.Errorf("after ten seconds: logged %t, omitted %d", logged, omitted)
+	}
+	if logged, _ := refuse(); logged {
+		t.Error("the next call is logged")
+	}
+	b.clock.advance(-time.Hour) // the clock was set back
+	if logged, omitted := refuse(); !logged || omitted != 1 {
+		t.Errorf("by a clock that was set back: logged %t, omitted %d", logged, omitted)
+	}
+}
+
 func TestBucketsAreApart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

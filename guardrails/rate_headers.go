@@ -14,24 +14,20 @@ func (r *Result) Headers(set func(name, value string)) {
 	}
 }
 
-// Headers calls the function set with the name and value of each rate limit header. It uses
-// the names of draft-ietf-httpapi-ratelimit-headers-06 and the older X-RateLimit names. If
-// r is nil, because the organization has no rate limit, it does nothing.
-func (r *Rate) Headers(set func(name, value string)) {
+// Headers sets the rate limit headers in h, an http.Header. It uses the names of
+// draft-ietf-httpapi-ratelimit-headers-06 and the older X-RateLimit names. If r is nil, because
+// the organization has no rate limit, it does nothing.
+func (r *Rate) Headers(h map[string][]string) {
 	if r == nil {
 		return
 	}
-	for _, header := range []struct {
-		name  string
-		value int
-	}{
-		{"RateLimit-Limit", r.Limit},
-		{"RateLimit-Remaining", r.Remaining},
-		{"RateLimit-Reset", int(r.Reset.Seconds())},
-	} {
-		value := strconv.Itoa(header.value)
-		set(header.name, value)
-		set("X-"+header.name, value)
+	limit := strconv.Itoa(r.Limit)
+	values := [...]string{limit, strconv.Itoa(r.Remaining), strconv.Itoa(int(r.Reset.Seconds())), limit + ";w=60"}
+	// The names are in the canonical form of http.Header, and their values share one array.
+	for i, name := range [...]string{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset", "Ratelimit-Policy"} {
+		h[name] = values[i : i+1 : i+1]
 	}
-	set("RateLimit-Policy", strconv.Itoa(r.Limit)+";w=60")
+	for i, name := range [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
+		h[name] = values[i : i+1 : i+1]
+	}
 }

@@ -37,6 +37,7 @@ type sharedBuckets struct {
 	clock       core.Clock
 	log         *slog.Logger
 	fallbacks   *prometheus.CounterVec
+	refused     refusedCallers
 
 	mu       sync.Mutex
 	failures int       // in a row
@@ -62,8 +63,13 @@ func newSharedBuckets(cfg Config) Buckets {
 }
 
 // Take takes tokens from the shared store and from the buckets of this process, or from
-// the latter alone while the store fails. It never returns an error.
+// the latter alone while the store fails. It does not ask the store about a caller that it has
+// refused until a time. It never returns an error.
 func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error) {
+	asked := s.clock()
+	if state, known := s.refused.find(key, limit, cost, asked); known {
+		return state, false, nil
+	}
 	if !s.mayAsk() {
 		s.fallbacks.WithLabelValues("skipped").Inc()
 		return s.own.Take(ctx, key, limit, cost)
@@ -80,6 +86,7 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 	}
 	s.noteAnswer(ctx)
 	if !admitted {
+		s.refused.remember(key, limit, cost, refusal{state, asked, s.clock()})
 		return state, false, nil
 	}
 	mine, admitted, err := s.own.Take(ctx, key, limit, cost)

@@ -88,12 +88,12 @@ func (s *Server) admit(c *gin.Context, m *mount, held *slot) (request *guardrail
 // authenticate is admit on the stack of the caller.
 func (s *Server) authenticate(c *gin.Context, m *mount, held *slot) *guardrails.Request {
 	admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
-	admission.Rate.Headers(c.Writer.Header().Set)
+	admission.Rate.Headers(c.Writer.Header())
 	if err == nil && m.isLarge() && m.operation.CheckAllowed(admission.Principal) == nil {
 		err = s.enter(c, admission.Principal.Org.ID, held)
 	}
 	if err != nil {
-		s.refuse(c, m, err)
+		s.refuseCaller(c, m, admission, err)
 		return nil
 	}
 	request, err := m.request(c, admission.Principal)

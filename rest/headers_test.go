@@ -60,6 +60,12 @@ func TestRateHeaders(t *testing.T) {
 	if a.Header().Get("Retry-After") != "30" || p.RetryAfter != 30 {
 		t.Errorf("Retry-After = %q, retry_after = %d, want 30", a.Header().Get("Retry-After"), p.RetryAfter)
 	}
+	for _, path := range []string{"/v1/contacts", "/v1/nowhere"} {
+		s.do(t, "GET", path, "").wantRefusal(429, core.CodeRateLimited)
+	}
+	if log := s.log.String(); strings.Count(log, "rate_limited") != 1 || !strings.Contains(log, s.org.ID) {
+		t.Errorf("the first of three calls above the limit is logged, with its organization:\n%s", log)
+	}
 	s.clock.Advance(30 * time.Second)
 	checkRate(t, s.do(t, "GET", "/v1/contacts?limit=0", "").want(422).Header(), "2", "0", "60")
 	if h := s.do(t, "GET", "/v1/contacts", "", "Authorization", "").want(401).Header(); h.Get("RateLimit-Limit") != "" {

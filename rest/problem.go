@@ -2,7 +2,6 @@ package rest
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -11,7 +10,11 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
 )
+
+// problemSize is the size of most problem documents.
+const problemSize = 512
 
 // WriteProblem writes an error as a problem document (RFC 7807), with its status and its
 // headers.
@@ -21,12 +24,12 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
 	}
-	body, err := json.Marshal(p)
+	body, err := p.AppendJSON(make([]byte, 0, problemSize))
 	if err != nil {
 		// Only a value in Extra can fail to encode. Without Extra the document is still
 		// valid.
 		p.Extra = nil
-		body, _ = json.Marshal(p)
+		body, _ = p.AppendJSON(nil)
 	}
 	write(w, "application/problem+json", p.Status, body)
 }
@@ -50,9 +53,28 @@ func (s *Server) problem(c *gin.Context, m *mount, err error) {
 // refuse logs an error that occurred outside the guardrails and answers with it. The log
 // has the pattern of the route and never the path, because paths contain email addresses.
 func (s *Server) refuse(c *gin.Context, m *mount, err error) {
+	s.refuseCaller(c, m, guardrails.Admission{}, err)
+}
+
+// refuseCaller is refuse for the error with which a caller was not admitted. Of calls above the
+// rate limit only some are logged; the metrics count all.
+func (s *Server) refuseCaller(c *gin.Context, m *mount, a guardrails.Admission, err error) {
 	e := core.AsError(err)
-	level, outcome := slog.LevelInfo, string(e.Code)
 	gone := core.IsCallerGone(c.Request.Context(), e)
+	if !a.Unlogged {
+		level, attrs := refusalLine(c, s.routeOf(c, m), e, gone)
+		s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", append(attrs, a.LogAttrs()...)...)
+	}
+	if !gone { // a disconnect of the client is not counted as a refusal
+		s.cfg.Catalogue.CountRefusal(core.REST, operationOf(m), causeOf(e))
+	}
+	s.problem(c, m, e)
+}
+
+// refusalLine returns the level and the attributes of the log line of a refusal. gone is true if
+// the caller has disconnected.
+func refusalLine(c *gin.Context, route string, e *core.Error, gone bool) (slog.Level, []slog.Attr) {
+	level, outcome := slog.LevelInfo, string(e.Code)
 	if gone {
 		outcome = "caller_gone"
 	}
@@ -60,7 +82,7 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		slog.String("request_id", requestID(c)),
 		slog.String("surface", string(core.REST)),
 		slog.String("method", knownMethod(c.Request.Method)),
-		slog.String("route", s.routeOf(c, m)),
+		slog.String("route", route),
 		slog.Int("status", e.HTTPStatus()),
 		slog.String("outcome", outcome),
 	}
@@ -68,11 +90,7 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("cause", e.Error()))
 	}
-	s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", attrs...)
-	if !gone { // a disconnect of the client is not counted as a refusal
-		s.cfg.Catalogue.CountRefusal(core.REST, operationOf(m), causeOf(e))
-	}
-	s.problem(c, m, e)
+	return level, attrs
 }
 
 // operationOf returns the name of the route's operation, or "" without a route.
@@ -143,9 +161,10 @@ func (s *Server) answerNoMethod(c *gin.Context) {
 func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 	if authorization := c.Request.Header["Authorization"]; authorization != nil {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), authorization, access.API)
-		admission.Rate.Headers(c.Writer.Header().Set)
+		admission.Rate.Headers(c.Writer.Header())
 		if refused := core.AsError(err); err != nil && refused.Code == core.CodeRateLimited {
-			e = refused
+			s.refuseCaller(c, nil, admission, refused)
+			return
 		}
 	}
 	s.refuse(c, nil, e)

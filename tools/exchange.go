@@ -18,7 +18,9 @@ import (
 type exchange struct {
 	requestID string
 	principal core.Principal
-	message   rpc.Message
+	// refused has the caller of a call above the rate limit, else it is empty.
+	refused guardrails.Admission
+	message rpc.Message
 	// tool is the name of the called tool. It is "" for an unknown tool and for other
 	// methods than a tool call.
 	tool string

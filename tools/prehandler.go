@@ -38,7 +38,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.answerPanic(w, r, x)
 	err := s.serve(w, r, x)
 	if isUnserved(err) {
-		err = s.chargeUnserved(w, r, err)
+		err = s.chargeUnserved(w, r, x, err)
 	}
 	if err != nil {
 		s.refuse(w, r, x, err)
@@ -56,14 +56,15 @@ func isUnserved(err error) bool {
 // its token, and sets the rate limit headers. It returns rate_limited if the limit is
 // exceeded, otherwise err. For an invalid token or a page of a forbidden origin, it only
 // returns err.
-func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err error) error {
+func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, x *exchange, err error) error {
 	authorization := r.Header["Authorization"]
 	if authorization == nil || s.origins.check(r.Header) != nil {
 		return err
 	}
 	admission, refused := s.cfg.Catalogue.Admit(r.Context(), authorization, access.Agent)
-	admission.Rate.Headers(w.Header().Set)
+	admission.Rate.Headers(w.Header())
 	if refused != nil && core.AsError(refused).Code == core.CodeRateLimited {
+		x.refused = admission
 		return refused
 	}
 	return err
@@ -112,8 +113,9 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 		return err
 	}
 	admission, err := s.cfg.Catalogue.Admit(r.Context(), r.Header["Authorization"], access.Agent)
-	admission.Rate.Headers(w.Header().Set)
+	admission.Rate.Headers(w.Header())
 	if err != nil {
+		x.refused = admission
 		return err
 	}
 	x.principal = admission.Principal

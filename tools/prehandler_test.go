@@ -187,6 +187,12 @@ func TestRateHeadersAndLimit(t *testing.T) {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}
 	}
+	for range 5 {
+		w.send(rpc(legacy, "ping", nil).withToken("limited")).wantProblem(t, http.StatusTooManyRequests, core.CodeRateLimited)
+	}
+	if lines := w.log.lines(t, "request refused"); len(lines) != 16 || lines[15]["outcome"] != "rate_limited" || lines[15]["org_id"] == nil {
+		t.Errorf("%d lines for 15 batches and 6 calls above the limit, which have one: %v", len(lines), lines)
+	}
 }
 
 func TestBatchesAreRefusedAtEveryRevision(t *testing.T) {

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -13,7 +12,7 @@ import (
 )
 
 // refuse answers a request for which no operation was executed. The answer is the error
-// err, which refuse also counts and logs. If the client has disconnected, it closes the
+// err, which refuse also counts and logs. Of calls above a rate limit it logs only some. If the client has disconnected, it closes the
 // connection instead.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
@@ -34,8 +33,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	e := core.AsError(err)
 	if e.IsFault() {
 		s.logRefusal(r, x, slog.LevelError, string(e.Code), e.HTTPStatus(), slog.String("cause", e.Error()))
-	} else {
-		s.logRefusal(r, x, slog.LevelInfo, string(e.Code), e.HTTPStatus())
+	} else if !x.refused.Unlogged {
+		s.logRefusal(r, x, slog.LevelInfo, string(e.Code), e.HTTPStatus(), x.refused.LogAttrs()...)
 	}
 	if status := e.HTTPStatus(); status == http.StatusUnauthorized || e.Code == core.CodeInvalidScope {
 		_, presented := r.Header["Authorization"]
@@ -81,17 +80,20 @@ func (s *Server) challenge(x *exchange, e *core.Error, presented bool) bearer.Ch
 	return s.resource.Challenge(e, needs, presented)
 }
 
+// problemSize is the size of most problem documents.
+const problemSize = 512
+
 // writeProblem writes the problem document of an error with its status and headers. The
 // document's member next_step has the remedy for agents; see hintOf.
 func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))
-	body, marshalErr := json.Marshal(p)
+	body, marshalErr := p.AppendJSON(make([]byte, 0, problemSize))
 	if marshalErr != nil {
 		// Only one of the additional members can fail to marshal. Without them the document
 		// is still valid.
 		p.Extra = nil
-		body, _ = json.Marshal(p)
+		body, _ = p.AppendJSON(nil)
 	}
 	if p.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))

@@ -17,6 +17,8 @@ import (
 type connection struct {
 	net.Conn
 	reader *bufio.Reader
+	// status is that of the answers; 0 means any success.
+	status int
 }
 
 // connect opens a connection to the server at a URL.
@@ -31,7 +33,7 @@ func connect(b *testing.B, address string) *connection {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = c.Close() })
-	return &connection{c, bufio.NewReaderSize(c, 64<<10)}
+	return &connection{Conn: c, reader: bufio.NewReaderSize(c, 64<<10)}
 }
 
 // message returns an HTTP/1.1 request as it is sent. lines are header fields.
@@ -48,7 +50,7 @@ func message(method, address, body string, lines ...string) []byte {
 }
 
 // send sends a request and reads the answer to its end. It returns an error with the answer
-// if the status is no success, or if a tool's result is an error.
+// if the status is another one, or if a tool's result is an error.
 func (c *connection) send(request []byte) error {
 	if _, err := c.Write(request); err != nil {
 		return err
@@ -57,7 +59,10 @@ func (c *connection) send(request []byte) error {
 	if err != nil {
 		return err
 	}
-	failed := len(line) < 10 || line[9] != '2'
+	failed := len(line) < 12 || line[9] != '2'
+	if c.status > 0 {
+		failed = len(line) < 12 || decimal(line[9:12]) != c.status
+	}
 	length, chunked := 0, false
 	for {
 		if line, err = c.reader.ReadSlice('\n'); err != nil {

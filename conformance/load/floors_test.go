@@ -174,6 +174,7 @@ func eachOperation(b *testing.B, p *product.Product, f func(op operation, to *co
 			return message(cmp.Or(op.method, "GET"), p.BaseURL+strings.ReplaceAll(op.path, "%d", n), strings.ReplaceAll(op.body, "%d", n), "Authorization: Bearer "+p.Live.APIKey)
 		})
 	}
+	eachRefused(b, p, f)
 }
 
 // pauseJobs restarts the product so that it runs no background jobs: River starts no job of a
