@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,11 +60,10 @@ func inboxCalls(o ownedObjects, org string) map[string]storeCall {
 		"DeleteInbox": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Inboxes().DeleteInbox(t.Context(), org, id, start)
 		},
-		"NthMint": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Inboxes().NthMint(t.Context(), org, start.Add(-time.Hour), 1)
-		},
-		"NthEnd": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Inboxes().NthEnd(t.Context(), org, inboxes.LiveFilter{Caller: "same"}, start, 1)
+		"Reached": func(t *testing.T, db *storage.DB) (any, error) {
+			limits := []inboxes.Limit{{N: 1, Window: time.Hour}, {N: 1, Live: inboxes.LiveFilter{Caller: "same"}}}
+			reached, err := db.Inboxes().Reached(t.Context(), org, limits, start)
+			return slices.DeleteFunc(reached, func(at *time.Time) bool { return at == nil }), err
 		},
 		"CountReceived": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Inboxes().CountReceived(t.Context(), []inboxes.Count{{Target: o.inboxTarget(org), Accepted: 1, Dropped: 1}})

@@ -22,13 +22,10 @@ const (
 	OrgDisabled   Reason = "org_disabled"
 )
 
-// rule is a limit on new inboxes: at most n in a window, or at most n that live at the same
-// time if window is 0.
+// rule is a limit on new inboxes, with the reason of its refusals.
 type rule struct {
+	Limit
 	reason Reason
-	n      int
-	window time.Duration
-	live   LiveFilter
 	// what names the inboxes that are counted.
 	what string
 }
@@ -47,23 +44,23 @@ func rulesFor(p core.Principal, i Inbox, connected bool) []rule {
 		const what = "unrestricted inboxes of this organization"
 		switch {
 		case p.Org.PlatformMode:
-			rules = append(rules, rule{reason: QuotaDaily, n: 2000, window: day, what: what})
+			rules = append(rules, rule{Limit{N: 2000, Window: day}, QuotaDaily, what})
 		case connected:
-			rules = append(rules, rule{reason: QuotaHourly, n: 30, window: hour, what: what}, rule{reason: QuotaDaily, n: 200, window: day, what: what})
+			rules = append(rules, rule{Limit{N: 30, Window: hour}, QuotaHourly, what}, rule{Limit{N: 200, Window: day}, QuotaDaily, what})
 		default:
-			rules = append(rules, rule{reason: QuotaDaily, n: 3, window: day, what: what})
+			rules = append(rules, rule{Limit{N: 3, Window: day}, QuotaDaily, what})
 		}
 		if p.Org.PlatformMode {
-			rules = append(rules, rule{reason: CapAccountRef, n: perCaller, live: LiveFilter{Unrestricted: true, AccountRef: i.AccountRef}, what: "unrestricted inboxes with this account_ref"})
+			rules = append(rules, rule{Limit{N: perCaller, Live: LiveFilter{Unrestricted: true, AccountRef: i.AccountRef}}, CapAccountRef, "unrestricted inboxes with this account_ref"})
 		} else {
-			rules = append(rules, rule{reason: CapUser, n: perCaller, live: LiveFilter{Unrestricted: true, Caller: i.Caller}, what: "unrestricted inboxes of this credential"})
+			rules = append(rules, rule{Limit{N: perCaller, Live: LiveFilter{Unrestricted: true, Caller: i.Caller}}, CapUser, "unrestricted inboxes of this credential"})
 		}
 	}
 	inAll := 25
 	if p.Org.PlatformMode {
 		inAll = 500
 	}
-	return append(rules, rule{reason: CapOrg, n: inAll, what: "inboxes of this organization"})
+	return append(rules, rule{Limit{N: inAll}, CapOrg, "inboxes of this organization"})
 }
 
 // admit fails with core.CodeRateLimited if a limit refuses the new inbox. It locks the mints of
@@ -80,29 +77,30 @@ func (x *Inboxes) admit(ctx context.Context, p core.Principal, i Inbox) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range rulesFor(p, i, connected) {
-		if err := x.checkRule(ctx, p.Org.ID, r, i.CreatedAt); err != nil {
-			return err
+	rules := rulesFor(p, i, connected)
+	limits := make([]Limit, len(rules))
+	for at, r := range rules {
+		limits[at] = r.Limit
+	}
+	reached, err := x.Store.Reached(ctx, p.Org.ID, limits, i.CreatedAt)
+	if err != nil {
+		return err
+	}
+	for at, r := range rules {
+		if reached[at] != nil {
+			return r.refuse(*reached[at], i.CreatedAt)
 		}
 	}
 	return nil
 }
 
-// checkRule fails if the rule admits no inbox at now.
-func (x *Inboxes) checkRule(ctx context.Context, orgID string, r rule, now time.Time) error {
-	if r.window > 0 {
-		mint, err := x.Store.NthMint(ctx, orgID, now.Add(-r.window), r.n)
-		if err != nil || mint == nil {
-			return err
-		}
-		return refuse(r.reason, mint.Add(r.window).Sub(now), fmt.Sprintf("The limit of %d new %s in %s is reached.", r.n, r.what, windowName(r.window))).
+// refuse returns the error for an inbox at now. at is what [Store.Reached] returned for the limit.
+func (r rule) refuse(at, now time.Time) *core.Error {
+	if r.Window > 0 {
+		return refuse(r.reason, at.Add(r.Window).Sub(now), fmt.Sprintf("The limit of %d new %s in %s is reached.", r.N, r.what, windowName(r.Window))).
 			WithNext("Repeat after `Retry-After`. Inboxes with allowed_senders do not count against this limit.")
 	}
-	end, err := x.Store.NthEnd(ctx, orgID, r.live, now, r.n)
-	if err != nil || end == nil {
-		return err
-	}
-	return refuse(r.reason, end.Sub(now), fmt.Sprintf("The limit of %d live %s is reached.", r.n, r.what)).
+	return refuse(r.reason, at.Sub(now), fmt.Sprintf("The limit of %d live %s is reached.", r.N, r.what)).
 		WithNext("Delete an inbox that you no longer need, or repeat after `Retry-After`.")
 }
 

@@ -28,12 +28,11 @@ type Store interface {
 	SetLabel(ctx context.Context, orgID, id, label string, v Visibility) error
 	// DeleteInbox marks an inbox that has not ended at now as deleted. It reports false for another.
 	DeleteInbox(ctx context.Context, orgID, id string, now time.Time) (bool, error)
-	// NthMint returns the creation time of the n-th newest unrestricted inbox that was created
-	// after since, nil if there are fewer.
-	NthMint(ctx context.Context, orgID string, since time.Time, n int) (*time.Time, error)
-	// NthEnd returns the end of that live inbox for which n-1 others of those that the filter
-	// selects end later, nil if fewer than n live.
-	NthEnd(ctx context.Context, orgID string, f LiveFilter, now time.Time, n int) (*time.Time, error)
+	// Reached returns a time for each limit that is reached at now, and nil for another. It is the
+	// time of that inbox which must no longer count: the creation of the N-th newest in the window,
+	// or the end of that live one for which N-1 others end later. At most two limits may have a
+	// window, and two none.
+	Reached(ctx context.Context, orgID string, limits []Limit, now time.Time) ([]*time.Time, error)
 	// Address returns the inbox with the local part, also an ended one, of any organization.
 	Address(ctx context.Context, localPart string) (Target, error)
 }
@@ -51,6 +50,14 @@ type Filter struct {
 	Status     Status
 	Now        time.Time
 	Limit      int
+}
+
+// Limit is a limit on the inboxes of an organization: at most N unrestricted ones are created
+// within Window or, if Window is 0, at most N of those live that Live selects. N is at least 1.
+type Limit struct {
+	N      int
+	Window time.Duration
+	Live   LiveFilter
 }
 
 // LiveFilter selects the live inboxes that a cap counts. Fields with their zero value select

@@ -2,6 +2,7 @@ package inboxes
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/inboxes"
@@ -57,17 +58,31 @@ var (
 		UPDATE inboxes SET label = $1, visibility = $2 WHERE org_id = $3 AND id = $4`)
 	deleteInbox = engine.Register("delete inbox", `
 		UPDATE inboxes SET deleted_at = $1, ends_at = $2 WHERE org_id = $3 AND id = $4 AND deleted_at IS NULL AND expires_at > $5`)
-	nthMint = engine.Register("nth mint of inbox", `
-		SELECT count(*) AS n, min(at) AS at FROM (
-			SELECT created_at AS at FROM inboxes WHERE org_id = $1 AND restriction = '' AND created_at > $2 ORDER BY created_at DESC LIMIT $3) AS newest`)
-	nthEnd = engine.Register("nth end of inbox", `
-		SELECT count(*) AS n, min(at) AS at FROM (
-			SELECT ends_at AS at FROM inboxes
-			WHERE org_id = $1 AND ends_at > $2 AND (restriction = '' OR NOT $3) AND (CAST($4 AS bytetext) = '' OR caller = $4) AND (CAST($5 AS bytetext) = '' OR account_ref = $5)
-			ORDER BY ends_at DESC LIMIT $6) AS last`)
+	// reachedLimits has a row for each of two limits with a window, and two without. n is the
+	// number of inboxes that count, at most the limit, and at is the time of the last of them.
+	reachedLimits = engine.Register("reached limits of inboxes", `
+		SELECT 0 AS place, count(*) AS n, min(at) AS at FROM (`+mintsSQL("$2", "$3")+`) AS mints_0
+		UNION ALL SELECT 1, count(*), min(at) FROM (`+mintsSQL("$4", "$5")+`) AS mints_1
+		UNION ALL SELECT 2, count(*), min(at) FROM (`+endsSQL("$6", "$7", "$8", "$9", "$10")+`) AS ends_0
+		UNION ALL SELECT 3, count(*), min(at) FROM (`+endsSQL("$6", "$11", "$12", "$13", "$14")+`) AS ends_1`)
 	inboxByAddress = engine.RegisterPoint("inbox by address", `
 		SELECT org_id, id FROM inboxes WHERE local_part = $1 AND `+engine.NotDeleted("org_id"))
 )
+
+// mintsSQL selects the creation of the newest unrestricted inboxes after since, at most n.
+func mintsSQL(since, n string) string {
+	return `SELECT created_at AS at FROM inboxes
+			WHERE org_id = $1 AND restriction = '' AND created_at > ` + since + ` ORDER BY created_at DESC LIMIT ` + n
+}
+
+// endsSQL selects the ends of the live inboxes that end last, at most n. The other parameters are
+// those of an [inboxes.LiveFilter].
+func endsSQL(now, unrestricted, caller, ref, n string) string {
+	return `SELECT ends_at AS at FROM inboxes
+			WHERE org_id = $1 AND ends_at > ` + now + ` AND (restriction = '' OR NOT ` + unrestricted + `)
+				AND (CAST(` + caller + ` AS bytetext) = '' OR caller = ` + caller + `) AND (CAST(` + ref + ` AS bytetext) = '' OR account_ref = ` + ref + `)
+			ORDER BY ends_at DESC LIMIT ` + n
+}
 
 // inboxRow is a row of inboxes with the pull link that was made with it.
 type inboxRow struct {
@@ -107,10 +122,13 @@ func (r inboxRow) inbox() (inboxes.Inbox, error) {
 }
 
 func (s Store) HoldMints(ctx context.Context, orgID string) (bool, error) {
-	if _, err := s.db.Exec(ctx, addInboxOrg, orgID); err != nil {
-		return false, err
-	}
 	disabled, err := engine.Values[bool](ctx, s.db, holdMints, orgID)
+	if err == nil && len(disabled) == 0 { // the first inbox of the organization
+		if _, err := s.db.Exec(ctx, addInboxOrg, orgID); err != nil {
+			return false, err
+		}
+		disabled, err = engine.Values[bool](ctx, s.db, holdMints, orgID)
+	}
 	return err == nil && len(disabled) == 1 && disabled[0], err
 }
 
@@ -161,25 +179,54 @@ func (s Store) DeleteInbox(ctx context.Context, orgID, id string, now time.Time)
 	return true, err
 }
 
-func (s Store) NthMint(ctx context.Context, orgID string, since time.Time, n int) (*time.Time, error) {
-	return s.nth(ctx, n, nthMint, orgID, engine.At(since), n)
-}
+// perKind is the number of limits with a window, and of those without, in reachedLimits.
+const perKind = 2
 
-func (s Store) NthEnd(ctx context.Context, orgID string, f inboxes.LiveFilter, now time.Time, n int) (*time.Time, error) {
-	return s.nth(ctx, n, nthEnd, orgID, engine.At(now), f.Unrestricted, f.Caller, f.AccountRef, n)
-}
-
-// nth returns the earliest of the n latest times that a statement finds, nil if it finds fewer.
-func (s Store) nth(ctx context.Context, n int, statement *engine.Statement, args ...any) (*time.Time, error) {
-	type row struct {
-		N  int          `db:"n"`
-		At *engine.Time `db:"at"`
+func (s Store) Reached(ctx context.Context, orgID string, limits []inboxes.Limit, now time.Time) ([]*time.Time, error) {
+	// A limit that is not given has the number 0, so that no inbox is counted for it.
+	var placed [2 * perKind]inboxes.Limit
+	places := make([]int, len(limits))
+	used := [2]int{}
+	for i, l := range limits {
+		kind := 0
+		if l.Window == 0 {
+			kind = 1
+		}
+		if used[kind] == perKind {
+			return nil, errors.New("storage: too many limits of inboxes of one kind")
+		}
+		places[i] = kind*perKind + used[kind]
+		placed[places[i]] = l
+		used[kind]++
 	}
-	found, err := engine.One[row](ctx, s.db, "inbox", statement, args...)
-	if err != nil || found.N < n {
+	args := []any{orgID}
+	for _, l := range placed[:perKind] {
+		args = append(args, engine.At(now.Add(-l.Window)), l.N)
+	}
+	args = append(args, engine.At(now))
+	for _, l := range placed[perKind:] {
+		args = append(args, l.Live.Unrestricted, l.Live.Caller, l.Live.AccountRef, l.N)
+	}
+	type row struct {
+		Place int          `db:"place"`
+		N     int          `db:"n"`
+		At    *engine.Time `db:"at"`
+	}
+	found, err := engine.List[row](ctx, s.db, reachedLimits, args...)
+	if err != nil {
 		return nil, err
 	}
-	return engine.OptionalTime(found.At), nil
+	var at [2 * perKind]*time.Time
+	for _, r := range found {
+		if r.N > 0 && r.N >= placed[r.Place].N {
+			at[r.Place] = engine.OptionalTime(r.At)
+		}
+	}
+	reached := make([]*time.Time, len(limits))
+	for i, place := range places {
+		reached[i] = at[place]
+	}
+	return reached, nil
 }
 
 func (s Store) Address(ctx context.Context, localPart string) (inboxes.Target, error) {

@@ -46,8 +46,7 @@ func (r tokenRow) token() inboxes.Token {
 }
 
 func (s Store) AddToken(ctx context.Context, orgID string, t inboxes.Token) error {
-	_, err := s.db.Exec(ctx, addToken, orgID, t.InboxID, t.ID, t.Hash, t.Prefix, t.Label, engine.At(t.CreatedAt))
-	return err
+	return s.db.Later(ctx, addToken, orgID, t.InboxID, t.ID, t.Hash, t.Prefix, t.Label, engine.At(t.CreatedAt))
 }
 
 func (s Store) PullTokens(ctx context.Context, orgID, inboxID string) ([]inboxes.Token, error) {
