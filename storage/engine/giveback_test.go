@@ -81,3 +81,24 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestBulkIsExpectedUntilGiveBack checks that ExpectBulk enlarges the cache of the connection that
+// writes, and that GiveBack ends this. A database in PostgreSQL ignores the call.
+func TestBulkIsExpectedUntilGiveBack(t *testing.T) {
+	t.Parallel()
+	db := sqliteDatabase(t)
+	size := func() (kilobytes int) {
+		must(t, db.Writer().QueryRowContext(t.Context(), "PRAGMA cache_size").Scan(&kilobytes))
+		return -kilobytes
+	}
+	before := size()
+	must(t, db.ExpectBulk(t.Context()))
+	if got := size(); got != 65536 {
+		t.Errorf("a cache of %d KB", got)
+	}
+	must(t, db.GiveBack(t.Context()))
+	if got := size(); got != before {
+		t.Errorf("afterwards a cache of %d KB, want %d", got, before)
+	}
+	must(t, postgresDatabase(t).ExpectBulk(t.Context()))
+}

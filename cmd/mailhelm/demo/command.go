@@ -50,6 +50,10 @@ func (c *Command) Run(p *cli.Program) error {
 		return err
 	}
 	memory.Set(cfg)
+	var ahead *demodata.Ahead
+	if demodata.IsNew(c.Data) {
+		ahead = demodata.ParseAhead(core.SystemClock())
+	}
 	in, err := openMailIn(p.Stderr, &cfg)
 	if err != nil {
 		return err
@@ -59,7 +63,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if err != nil {
 		return explainStart(err)
 	}
-	if err := c.show(p, h, in, cfg.GitFolder); err != nil {
+	if err := c.show(p, h, in, ahead, cfg.GitFolder); err != nil {
 		return h.Abandon(err)
 	}
 	// Creating the demo's data needed much memory. ReleaseMemory returns unused memory to the
@@ -80,7 +84,7 @@ func explainStart(err error) error {
 // show creates the folder for repositories and the demo's data if they are missing, checks
 // that the server answers at each of its addresses, and prints the credentials. If a step
 // fails, it prints nothing on standard output, so scripts can wait for the output.
-func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, repositories string) error {
+func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, ahead *demodata.Ahead, repositories string) error {
 	if err := os.MkdirAll(repositories, 0o700); err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, repositories st
 	if err != nil {
 		return err
 	}
-	if err := makePast(p, h, credentials.OrgID); err != nil {
+	if err := makePast(p, h, ahead, credentials.OrgID); err != nil {
 		return err
 	}
 	if err := addReports(p.Ctx, h, credentials); err != nil {
@@ -109,11 +113,11 @@ func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, repositories st
 // makePast creates 90 days of email events at the first start, which takes a few seconds
 // and shows a progress bar on standard error. At later starts the events exist, and
 // makePast returns at once.
-func makePast(p *cli.Program, h *serve.Host, orgID string) error {
+func makePast(p *cli.Program, h *serve.Host, ahead *demodata.Ahead, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()
 	return demodata.Past{
-		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Webhooks: h.Webhooks(), Clock: h.Clock(),
+		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Webhooks: h.Webhooks(), Clock: h.Clock(), Ahead: ahead,
 		Progress: func(done, all int) {
 			line.Resize(int64(all))
 			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, demodata.HistoryDays))

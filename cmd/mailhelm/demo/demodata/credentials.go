@@ -31,6 +31,12 @@ type Credentials struct {
 	UserPassword     string `json:"user_password"`
 }
 
+// IsNew reports whether the data folder has no credentials yet, so that the demo's data is missing.
+func IsNew(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, credentialsFile))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // create adds an OAuth client and an API key for each environment, live and test, each with
 // these scopes. It fills in their ids and secrets. It runs in the transaction of ctx.
 func (c *Credentials) create(ctx context.Context, a provision.Provisioner, scopes core.Scopes) error {

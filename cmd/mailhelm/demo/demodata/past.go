@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -20,7 +21,7 @@ import (
 // Past creates a connected sending account and 90 days of email events for the demo
 // organization, the members that its segments had in this time, the calls of an assistant,
 // an import of a contact file, a webhook endpoint, images, broadcasts, and workflows with runs.
-// All fields except Progress are required.
+// All fields except Ahead and Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
@@ -32,6 +33,8 @@ type Past struct {
 	// Webhooks manages webhook endpoints.
 	Webhooks webhooks.Webhooks
 	Clock    core.Clock
+	// Ahead, if not nil, has the events already.
+	Ahead *Ahead
 	// Progress, if not nil, receives the number of events stored so far and the total
 	// number.
 	Progress func(done, all int)
@@ -65,9 +68,16 @@ func (p Past) Ensure(ctx context.Context, orgID string) error {
 // and the next start begins again. The simulated account is stored outside the
 // transaction; storing it again is harmless.
 func (p Past) make(ctx context.Context, orgID string) error {
-	now := p.Clock()
-	events, err := parseHistory(now)
+	ahead := p.Ahead
+	if ahead == nil {
+		ahead = ParseAhead(p.Clock())
+	}
+	now := ahead.now
+	events, err := ahead.wait()
 	if err != nil {
+		return err
+	}
+	if err := p.DB.ExpectBulk(ctx); err != nil {
 		return err
 	}
 	if err := p.Account.Seed(ctx, orgID, accountOf(events, now)); err != nil {
@@ -99,6 +109,20 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		}
 		return p.evaluate(ctx, orgID)
 	})
+}
+
+// Ahead has the events of the demo's past once they are computed. This takes half a second, in
+// which the server starts.
+type Ahead struct {
+	now  time.Time
+	wait func() ([]messages.Event, error)
+}
+
+// ParseAhead begins to compute the events until now, in a goroutine of its own.
+func ParseAhead(now time.Time) *Ahead {
+	a := &Ahead{now: now, wait: sync.OnceValues(func() ([]messages.Event, error) { return parseHistory(now) })}
+	go func() { _, _ = a.wait() }() // the next call returns the same
+	return a
 }
 
 // parseHistory returns the events of History, parsed as the server parses notifications of
