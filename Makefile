@@ -5,7 +5,8 @@ FUZZTIME ?= 10s
 BENCH ?= .
 PORT ?=
 
-# The version of the linter is fixed. The first use builds it from source into .bin.
+# The version of the linter is fixed. The first use builds it from source into .bin, with the linters of
+# .golangci.yaml.
 LINT_VERSION := v2.12.2
 LINT := .bin/golangci-lint-$(LINT_VERSION)
 # The cache stores paths. If two checkouts shared one, lint would report the paths of the other.
@@ -88,9 +89,8 @@ bench: ## Run the benchmarks that match BENCH (all)
 lint: $(LINT) ## Run the linters of .golangci.yaml
 	$(LINT) run ./...
 
-$(LINT):
-	GOBIN=$(CURDIR)/.bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
-	mv .bin/golangci-lint $@
+$(LINT): .golangci.yaml .ci/linter
+	.ci/linter $(LINT_VERSION) $@
 
 .PHONY: format
 format: $(LINT) ## Format the sources
