@@ -159,7 +159,10 @@ func newTemplate() *template {
 // seed creates the demo data in the folder dir.
 func (t *template) seed(dir string) error {
 	ctx := context.Background()
-	var err error
+	err := enginetest.WriteSQLite(dir)
+	if err != nil {
+		return err
+	}
 	if t.seedResult, err = seed(ctx, config.Config{DataDir: dir, Clock: core.SystemClock, Log: logger(nil)}); err != nil {
 		return err
 	}

@@ -54,6 +54,12 @@ func CopyOfFolder(tb testing.TB, dir string) *FolderTemplate {
 // permissions. It fails the test if the template cannot be made.
 func (f *FolderTemplate) CopyTo(tb testing.TB, dir string) {
 	tb.Helper()
+	if err := f.writeTo(dir); err != nil {
+		tb.Fatalf("enginetest: folder template: %v", err)
+	}
+}
+
+func (f *FolderTemplate) writeTo(dir string) error {
 	entries, err := f.entries()
 	for _, entry := range entries {
 		err = errors.Join(err, entry.writeTo(dir))
@@ -63,9 +69,7 @@ func (f *FolderTemplate) CopyTo(tb testing.TB, dir string) {
 	for _, entry := range slices.Backward(entries) {
 		err = errors.Join(err, os.Chmod(filepath.Join(dir, entry.path), entry.mode.Perm()))
 	}
-	if err != nil {
-		tb.Fatalf("enginetest: folder template: %v", err)
-	}
+	return err
 }
 
 // writeTo makes a copy of an entry, which only its owner can use, in a folder. The folder

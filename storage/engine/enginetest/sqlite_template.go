@@ -22,6 +22,10 @@ var migrated = NewFolderTemplate(func(dir string) error {
 	return fillSQLite(dir, shared)
 })
 
+// WriteSQLite creates a file mailhelm.db with the complete schema in dir, like [CopySQLite], for a
+// [FolderTemplate] that adds rows.
+func WriteSQLite(dir string) error { return migrated.writeTo(dir) }
+
 // fillSQLite writes an SQLite database with the complete schema to dir: the one that another
 // process has shared, or else a new one, which it shares; see [sharedSQLite].
 func fillSQLite(dir, shared string) error {
