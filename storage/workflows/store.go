@@ -38,6 +38,7 @@ var (
 	workflowByID  = engine.RegisterPoint("workflow", `SELECT `+columns+` FROM workflows AS w WHERE w.org_id = $1 AND w.id = $2`)
 	lockWorkflow  = engine.Register("lock workflow", `SELECT `+columns+` FROM workflows AS w WHERE w.org_id = $1 AND w.id = $2 /*pg FOR UPDATE*/`)
 	workflowByKey = engine.RegisterPoint("workflow by key", `SELECT `+columns+` FROM workflows AS w WHERE w.org_id = $1 AND w.key = $2`)
+	lockByKey     = engine.Register("lock workflow by key", `SELECT `+columns+` FROM workflows AS w WHERE w.org_id = $1 AND w.key = $2 /*pg FOR UPDATE*/`)
 	workflowsPage = engine.Register("workflows page", `
 		SELECT `+columns+` FROM workflows AS w
 		WHERE w.org_id = $1 AND (w.created_at, w.id) < ($2, $3) AND `+filtered+`
@@ -89,14 +90,11 @@ func (s Store) Update(ctx context.Context, orgID string, w workflows.Workflow) e
 }
 
 func (s Store) Workflow(ctx context.Context, orgID, ref string) (workflows.Workflow, error) {
+	read, lock := workflowByID, lockWorkflow
 	if !core.IsID(ref) {
-		found, err := engine.One[row](ctx, s.db, resource, workflowByKey, orgID, ref)
-		if err != nil {
-			return workflows.Workflow{}, err
-		}
-		ref = found.ID // keys never change
+		read, lock = workflowByKey, lockByKey
 	}
-	found, err := engine.One[row](ctx, s.db, resource, s.db.LockedInside(ctx, workflowByID, lockWorkflow), orgID, ref)
+	found, err := engine.One[row](ctx, s.db, resource, s.db.LockedInside(ctx, read, lock), orgID, ref)
 	if err != nil {
 		return workflows.Workflow{}, err
 	}
