@@ -97,8 +97,11 @@ func TestAdminAddress(t *testing.T) {
 	if status, body := get(t, admin+"/livez"); status != http.StatusOK {
 		t.Errorf("liveness: %d %s", status, body)
 	}
-	if status, _ := get(t, admin+"/"); status != http.StatusNotFound {
-		t.Errorf("root: %d, want 404", status)
+	if status, page := get(t, admin+"/"); status != http.StatusOK || !strings.Contains(page, "<title>Ready · Mailhelm server</title>") {
+		t.Errorf("overview: %d %.300s", status, page)
+	}
+	if status, _ := get(t, admin+"/admin"); status != http.StatusNotFound {
+		t.Errorf("unknown path: %d, want 404", status)
 	}
 	for _, public := range h.Addresses().URLs() {
 		// Not every resolver knows the names below localhost.
