@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
 // stepTimeout bounds one step of a test, so that a page that never loads fails the test.
@@ -220,10 +222,18 @@ func (tab *Tab) Expect(status int64, texts ...string) {
 	}
 }
 
-// Text returns the visible text of the page.
+// Text returns the visible text of the page. It waits for a page that has begun to load and has no
+// body yet, and fails the test after stepTimeout.
 func (tab *Tab) Text() string {
 	tab.t.Helper()
-	return evaluate[string](tab, "document.body.innerText")
+	var found string // begins with a point, and is empty without a body
+	product.Await(tab.t, stepTimeout, func() error {
+		if found = evaluate[string](tab, `document.body ? "." + document.body.innerText : ""`); found == "" {
+			return errors.New("the page has no body")
+		}
+		return nil
+	})
+	return found[1:]
 }
 
 // Address returns the address of the page.
