@@ -37,8 +37,8 @@ type commands struct {
 	// ShowVersion is handled before parsing; see cli.VersionFlag.
 	ShowVersion cli.VersionFlag `name:"version" help:"Print the version; with --json as one JSON object." once:""`
 
-	Demo         demo.Command                 `cmd:"" lean:"" help:"Try everything with invented data on this machine."`
-	Serve        serve.Command                `cmd:"" lean:"" help:"Run the service."`
+	Demo         demo.Command                 `cmd:"" help:"Try everything with invented data on this machine."`
+	Serve        serve.Command                `cmd:"" help:"Run the service."`
 	Admin        administration               `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
 	Org          orgs.Commands                `cmd:"" help:"Move an organization to another installation."`
 	Ingest       importing.Events             `cmd:"" help:"Import events about sent mail from a file."`

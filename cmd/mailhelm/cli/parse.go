@@ -2,9 +2,6 @@ package cli
 
 import (
 	"errors"
-	"io"
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -42,52 +39,11 @@ func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 	)
 }
 
-// parse parses the command line into p.Parsed, as parseAll does. For a command with the tag lean,
-// it first tries the grammar without all other commands, because building the whole grammar takes
-// more than a tenth of the start of a server and a megabyte. If that fails, the whole grammar
-// decides, so that refusals are the same.
-func (p *Program) parse(grammar any, args []string) (bool, error) {
-	if lean := p.leanGrammar(grammar, args); lean != nil {
-		attempt := *p
-		attempt.Sources, attempt.Stdout, attempt.Stderr = settings.NewSources(p.lookup), io.Discard, io.Discard
-		if helped, err := attempt.parseAll(lean, args); !helped && err == nil {
-			p.Parsed, p.Sources = attempt.Parsed, attempt.Sources
-			return false, nil
-		}
-	}
-	return p.parseAll(grammar, args)
-}
-
-// leanGrammar returns grammar with its flags and the first of args as the only command. It returns
-// nil unless that command has the tag lean. It also returns nil if a configuration file is named,
-// because its keys may be flags of all commands.
-func (p *Program) leanGrammar(grammar any, args []string) any {
-	if file, _ := p.lookup(settings.Environment("config")); file != "" || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--config") }) {
-		return nil
-	}
-	var fields []reflect.StructField
-	found := false
-	of := reflect.TypeOf(grammar).Elem()
-	for i := range of.NumField() {
-		f := of.Field(i)
-		_, isCommand := f.Tag.Lookup("cmd")
-		_, isLean := f.Tag.Lookup("lean")
-		selected := isLean && strings.ToLower(f.Name) == args[0]
-		if selected || !isCommand {
-			fields = append(fields, f)
-		}
-		found = found || selected
-	}
-	if !found {
-		return nil
-	}
-	return reflect.New(reflect.StructOf(fields)).Interface()
-}
-
-// parseAll parses the command line by the grammar into p.Parsed. It returns true if it printed the help for
+// parse parses the command line into p.Parsed. It returns true if it printed the help for
 // --help; it then ignores mistakes in args. For an invalid flag, environment variable or
 // file it returns a usageError, which names the selected command if one was recognized.
-func (p *Program) parseAll(grammar any, args []string) (bool, error) {
+// Call it once for each Program.
+func (p *Program) parse(grammar any, args []string) (bool, error) {
 	helped := false
 	parser, err := p.parser(grammar, func(int) { helped = true })
 	if err != nil {

@@ -140,8 +140,8 @@ func (s Series) at(i int) float64 {
 	return s.Values[i]
 }
 
-// class returns the class of the i-th series in the stylesheet.
-func (s Series) class(i int) string {
+// Class returns the class of the i-th series in the stylesheet.
+func (s Series) Class(i int) string {
 	if s.Color != "" {
 		return "of-" + string(s.Color)
 	}
@@ -184,7 +184,7 @@ func (d *drawing) bars() {
 				}
 			}
 			d.printf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`,
-				s.class(i), d.x(float64(at)+0.1), d.y(below+v), d.x(0.8), percent(100*v/d.upper))
+				s.Class(i), d.x(float64(at)+0.1), d.y(below+v), d.x(0.8), percent(100*v/d.upper))
 		}
 	}
 }
@@ -200,14 +200,14 @@ func (d *drawing) lines() {
 				x, y := (float64(at)+0.5)*width/float64(d.points), height*(1-s.Values[at]/d.upper)
 				points = append(points, number(x)+","+number(y))
 			}
-			d.printf(`<polyline class="%s" points="%s"/>`, s.class(i), strings.Join(points, " "))
+			d.printf(`<polyline class="%s" points="%s"/>`, s.Class(i), strings.Join(points, " "))
 		}
 	}
 	d.printf(`</svg>`)
 	for i, s := range d.figure.Series {
 		for _, run := range runsOf(s.Values) {
 			if run.end == run.start+1 {
-				d.printf(`<circle class="%s" cx="%s" cy="%s" r="3"/>`, s.class(i), d.x(float64(run.start)+0.5), d.y(s.Values[run.start]))
+				d.printf(`<circle class="%s" cx="%s" cy="%s" r="3"/>`, s.Class(i), d.x(float64(run.start)+0.5), d.y(s.Values[run.start]))
 			}
 		}
 	}

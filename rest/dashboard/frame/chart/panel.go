@@ -89,7 +89,7 @@ func (p Plan) Panel() Panel {
 	drawing, upper := Draw(figure)
 	panel.Drawing, panel.Upper, panel.Half = drawing, p.Axis(upper), p.Axis(upper/2)
 	for i, s := range p.Series {
-		panel.Legend = append(panel.Legend, Legend{s.Name, s.class(i)})
+		panel.Legend = append(panel.Legend, Legend{s.Name, s.Class(i)})
 	}
 	if p.Gap != "" && len(figure.gaps()) > 0 {
 		panel.Legend = append(panel.Legend, Legend{p.Gap, "of-gap"})

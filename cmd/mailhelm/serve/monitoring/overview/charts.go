@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
@@ -117,11 +116,7 @@ func (c curve) draw(at []time.Time) panel {
 	})
 	drawn := panel{Title: c.title, Summary: summary, Drawing: drawing, Upper: c.write(upper), Half: c.write(upper / 2)}
 	for i, s := range c.series {
-		class := "of-" + strconv.Itoa(i)
-		if s.Color != "" {
-			class = "of-" + string(s.Color)
-		}
-		drawn.Legend = append(drawn.Legend, chart.Legend{Name: s.Name, Class: class})
+		drawn.Legend = append(drawn.Legend, chart.Legend{Name: s.Name, Class: s.Class(i)})
 	}
 	return drawn
 }

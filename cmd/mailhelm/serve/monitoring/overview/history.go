@@ -18,7 +18,7 @@ const (
 	kept = int(time.Hour/sampleEvery) + 1
 )
 
-// Surfaces are the values of the label surface, in the order of the page.
+// surfaces are the values of the label surface, in the order of the page.
 var surfaces = []string{"agent", "rest", "dashboard"}
 
 // sample has the figures of one time. Counts are since the start of the process.
