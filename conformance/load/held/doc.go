@@ -5,7 +5,9 @@
 // BenchmarkLoadHeld finds the capacity of the server and holds 70 % of it. Calls begin at the
 // times of a schedule, however slow the answers are, and the latency of a call counts from its
 // time in the schedule. So a pause of the server counts for all calls that were due in it. The
-// benchmark fails if a call fails, or if memory or goroutines grow. 30 minutes are
+// benchmark fails if a call fails, or if memory or goroutines grow. On a virtual machine, it also reports the
+// processor time that the host gave to others: a server at 70 % of its capacity that loses a third of the
+// processors has a queue, whatever it does. 30 minutes are
 //
 //	go test ./conformance/load/held -run '^$' -bench LoadHeld/postgres -benchtime 1x -timeout 1h -args -held 30m
 //

@@ -1,6 +1,7 @@
 package held
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,16 +17,24 @@ import (
 // client may repeat.
 var errBusy = errors.New("refused for now")
 
+// latency is the time that a call took from when it was due.
+type latency struct {
+	due  time.Time
+	took time.Duration
+}
+
 // results are the latencies of calls that succeeded, and the number and errors of the others.
 type results struct {
 	mu        sync.Mutex
-	latencies []time.Duration
+	latencies []latency
 	refused   int // calls that the server refused because it was too busy
 	failed    int
 	first     error // the first error
 }
 
-func (r *results) add(took time.Duration, err error) {
+// add adds the result of a call that was due at a time and has its answer now.
+func (r *results) add(due time.Time, err error) {
+	took := time.Since(due)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -39,7 +48,7 @@ func (r *results) add(took time.Duration, err error) {
 		}
 		return
 	}
-	r.latencies = append(r.latencies, took)
+	r.latencies = append(r.latencies, latency{due, took})
 }
 
 // check fails the benchmark if a call failed.
@@ -51,10 +60,28 @@ func (r *results) check(b *testing.B, what string) {
 }
 
 // quantile returns the latency below which a share of the calls is, in milliseconds.
-func (r *results) quantile(share float64) float64 {
-	slices.Sort(r.latencies)
-	at := min(int(float64(len(r.latencies))*share), len(r.latencies)-1)
-	return float64(r.latencies[at].Microseconds()) / 1000
+func (r *results) quantile(share float64) float64 { return quantile(r.latencies, share) }
+
+// windowQuantile returns the median, over windows of a length, of the quantiles of the calls that were
+// due in each. It tells how the server is most of the time, also if the machine stood still once.
+func (r *results) windowQuantile(share float64, length time.Duration) float64 {
+	windows := map[int64][]latency{}
+	for _, l := range r.latencies {
+		at := l.due.UnixNano() / int64(length)
+		windows[at] = append(windows[at], l)
+	}
+	var quantiles []float64
+	for _, window := range windows {
+		quantiles = append(quantiles, quantile(window, share))
+	}
+	slices.Sort(quantiles)
+	return quantiles[len(quantiles)/2]
+}
+
+func quantile(latencies []latency, share float64) float64 {
+	slices.SortFunc(latencies, func(a, b latency) int { return cmp.Compare(a.took, b.took) })
+	at := min(int(float64(len(latencies))*share), len(latencies)-1)
+	return float64(latencies[at].took.Microseconds()) / 1000
 }
 
 func (r *results) String() string {
@@ -75,7 +102,7 @@ func closedLoop(ctx context.Context, connections int, lasts time.Duration, next 
 				if err == nil {
 					err = do(c, request)
 				}
-				r.add(time.Since(began), err)
+				r.add(began, err)
 			}
 		})
 	}
@@ -98,7 +125,7 @@ func openLoop(ctx context.Context, connections int, rate float64, lasts time.Dur
 				if err == nil {
 					err = do(c, request)
 				}
-				r.add(time.Since(at), err)
+				r.add(at, err)
 			}
 		})
 	}

@@ -18,6 +18,8 @@ const (
 	capacityConnections = 16
 	// openConnections is the most connections of the load that is held.
 	openConnections = 256
+	// window is the length of the windows whose quantiles are compared.
+	window = 10 * time.Second
 	// rest is how long the server rests between two loads.
 	rest = 2 * time.Second
 )
@@ -67,6 +69,10 @@ func hold(b *testing.B, s *server, o *org) {
 	b.ReportMetric(r.quantile(.5), "p50-ms")
 	b.ReportMetric(r.quantile(.99), "p99-ms")
 	b.ReportMetric(r.quantile(.999), "p99.9-ms")
+	b.ReportMetric(r.windowQuantile(.99, window), "p99-of-median-window-ms")
+	mean, most := stolen(samples)
+	b.ReportMetric(mean, "stolen-percent")
+	b.ReportMetric(most, "stolen-percent-most")
 	b.ReportMetric(float64(r.failed), "errors")
 	b.ReportMetric(1e6*float64(r.refused)/float64(len(r.latencies)), "refused-per-million")
 

@@ -18,6 +18,7 @@ type sample struct {
 	resident, heap, live float64
 	goroutines           float64
 	processor            time.Duration // since the start
+	machine              machineTime
 }
 
 // admin is the client that reads metrics and prepares the data.
@@ -49,6 +50,7 @@ func (s *server) sample() (sample, error) {
 		at: time.Now(), resident: values["process_resident_memory_bytes"] / megabyte, heap: values["go_memstats_heap_inuse_bytes"] / megabyte,
 		live:       values["go_memstats_next_gc_bytes"] / (1 + values["go_gc_gogc_percent"]/100) / megabyte,
 		goroutines: values["go_goroutines"], processor: time.Duration(values["process_cpu_seconds_total"] * float64(time.Second)),
+		machine: readMachineTime(),
 	}, lines.Err()
 }
 
