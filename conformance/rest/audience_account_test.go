@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/outgoing"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/servetest"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
@@ -36,7 +37,7 @@ func pusher(p *product.Product) *bulk.Pushes {
 	quiet := slog.New(slog.DiscardHandler)
 	return bulk.NewPushes(bulk.PushConfig{
 		Store: bulkstore.NewPushStore(p.DB.DB), Contacts: p.DB.Contacts(), Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
-		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Locks: sending.NewKeyedLocks(), Clock: p.Clock.Now, Log: quiet,
+		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Locks: sending.NewKeyedLocks(), Clock: p.Clock.Now, Log: quiet, Wait: outgoing.WaitUntil(p.Clock.Now),
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/core/workpool"
 )
 
 const (
@@ -31,6 +32,7 @@ const (
 	// pushLease is how long a process may work on the batch of pushes that it claimed. After
 	// that, other processes may claim the pushes.
 	pushLease    = 5 * time.Minute
+	pushStoring  = 10 * time.Second // for each attempt to store the results of a batch
 	pushFirst    = 10 * time.Second
 	pushLongest  = time.Hour
 	pushNoAnswer = 2 // a run ends after this number of batches in a row in which the account accepted nothing
@@ -88,6 +90,8 @@ type PushConfig struct {
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
+	// Wait waits until a time, or until ctx ends.
+	Wait func(ctx context.Context, until time.Time)
 	// Observe counts, for metrics, the outcomes of pushes: n pushes had the outcome. The
 	// parameter what is always "contact_push". If Observe is nil, outcomes are not counted.
 	Observe func(what, outcome string, n int)
@@ -178,14 +182,11 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	}
 	release, err := b.pushes.Locks.Lock(ctx, keys...)
 	if err != nil {
-		return err
+		return b.finish(ctx, pushes, slices.Repeat([]error{err}, len(pushes)))
 	}
 	defer release()
 	failures := b.ask(ctx, pushes)
 	b.writeConsent(ctx, pushes, failures)
-	if ctx.Err() != nil {
-		return context.Cause(ctx) // another process will claim the pushes when this claim expires
-	}
 	return b.finish(ctx, pushes, failures)
 }
 
@@ -303,7 +304,8 @@ func (b *pushedBatch) leave(ctx context.Context, address string) error {
 }
 
 // finish deletes the pushes that succeeded or failed permanently, and schedules a retry of
-// the others.
+// the others. An outage of the database or the end of the process would otherwise cost all of them the rest
+// of the claim, in which the account has an older consent.
 func (b *pushedBatch) finish(ctx context.Context, pushes []Push, failures []error) error {
 	now := b.pushes.Clock()
 	var ended []Push
@@ -323,16 +325,24 @@ func (b *pushedBatch) finish(ctx context.Context, pushes []Push, failures []erro
 		pause := backOff(p.Attempts, failures[i])
 		later[pause] = append(later[pause], p.Contact.ID)
 	}
-	settled, err := b.pushes.Store.SettlePushes(ctx, b.org, b.until, now, ended)
+	var settled int
+	storing := workpool.Persist{Clock: b.pushes.Clock, Timeout: pushStoring, Wait: b.pushes.Wait}
+	err := storing.Until(ctx, b.until, func(ctx context.Context, _ bool) error {
+		var err error
+		settled, err = b.pushes.Store.SettlePushes(ctx, b.org, b.until, now, ended)
+		return err
+	})
 	for pause, ids := range later {
 		slices.Sort(ids)
-		err = errors.Join(err, b.pushes.Store.PutOffPushes(ctx, b.org, b.until, now.Add(pause), ids))
+		err = errors.Join(err, storing.Until(ctx, b.until, func(ctx context.Context, _ bool) error {
+			return b.pushes.Store.PutOffPushes(ctx, b.org, b.until, now.Add(pause), ids)
+		}))
 	}
 	b.report.Settled = max(settled-b.report.Refused, 0)
 	if err == nil {
 		b.observe(ctx, len(ended)-settled, example)
 	}
-	return err
+	return errors.Join(err, context.Cause(ctx))
 }
 
 func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error) {
@@ -341,7 +351,7 @@ func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error)
 		b.pushes.Observe("contact_push", "refused", b.report.Refused)
 		b.pushes.Observe("contact_push", "put_off", b.report.PutOff+overtaken)
 	}
-	if example != nil {
+	if example != nil && ctx.Err() == nil {
 		b.pushes.Log.WarnContext(ctx, "consent not written to the sending account", "org_id", b.org,
 			"refused", b.report.Refused, "put_off", b.report.PutOff, "error", fmt.Errorf("for example: %w", example))
 	}

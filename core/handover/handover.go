@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/workpool"
 )
 
 // Mailing is the message of a send, and who of its recipients may get it. The package of the
@@ -94,8 +95,6 @@ const (
 	// continue when the server stops: the outcome of a call that is cut off is unknown.
 	callTimeout  = 20 * time.Second
 	storeTimeout = 10 * time.Second
-	// storeEvery is the wait before answers are stored again after an outage of the database.
-	storeEvery = time.Second
 	// maxAhead is how far ahead of its time a worker claims recipients. If the rate of the
 	// account is used up for longer, no recipient is claimed.
 	maxAhead = 2 * time.Second
@@ -155,21 +154,10 @@ func (h *Handover) Step(ctx context.Context, orgID, sendID string, m Mailing) (P
 	return done, err
 }
 
-// storeInTime calls store, also if ctx has ended, and again each second while the database is
-// away: an outage of seconds must not lose what the account has answered. It ends with ctx, or
-// after Patience, when the attempts are given up. again is true for a call that may repeat one
-// that was committed.
+// storeInTime stores an answer of the account, also after an outage of the database of up to Patience,
+// when the attempts are given up.
 func (h *Handover) storeInTime(ctx context.Context, store func(ctx context.Context, again bool) error) error {
-	until := h.Clock().Add(Patience)
-	for again := false; ; again = true {
-		storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
-		err := store(storing, again)
-		cancel()
-		if !core.IsOutage(err) || ctx.Err() != nil || h.Clock().After(until) {
-			return err
-		}
-		h.Wait(ctx, h.Clock().Add(storeEvery))
-	}
+	return workpool.Persist{Clock: h.Clock, Timeout: storeTimeout, Wait: h.Wait}.Until(ctx, h.Clock().Add(Patience), store)
 }
 
 // report passes messages to Accepted. It has a time limit of its own, so that the outcomes are

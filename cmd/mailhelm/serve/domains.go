@@ -102,7 +102,7 @@ func newDomains(cfg config.Config, s *stores, public config.Public, metrics prom
 		Bulk: newBulk(cfg, s, listed, changed, observe),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
 			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Locks: subjects.Locks, Repairs: sync,
-			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
+			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Wait: outgoing.WaitUntil(cfg.Clock), Observe: observe,
 		}),
 		Lists: listed, Topics: subjects, Sync: sync, Assets: shown,
 		Attributes: attributes.New(attributes.Config{

@@ -94,7 +94,7 @@ func (w *World) assemble(t testing.TB) {
 	})
 	w.Pushes = bulk.NewPushes(bulk.PushConfig{
 		Store: bulkstore.NewPushStore(w.DB.DB), Contacts: w.DB.Contacts(), Account: w.Account, List: list, Locks: locks, Repairs: w.Sync,
-		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log,
+		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Wait: func(_ context.Context, until time.Time) { w.Advance(max(0, until.Sub(w.Clock()))) },
 	})
 	w.Attributes = attributes.New(attributes.Config{
 		Store: w.DB.Attributes(), Passes: w.DB.AttributePasses(), Transactor: w.DB, Topics: list, Clock: w.Clock, Log: log, OnChange: w.NoteChanged,
