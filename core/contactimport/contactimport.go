@@ -63,7 +63,7 @@ type Config struct {
 	// that change the same contact are stored in the order of the file.
 	AtOnce int
 	// OnlyStarted ends the import with errStopped before the first part that no earlier run
-	// has begun to store.
+	// has begun to store. Parts that are being stored beside it are counted.
 	OnlyStarted bool
 	// Rejected is called with each rejected row and the reason, in the order of the file.
 	Rejected func(row contactfile.Row, reason string) error
@@ -103,6 +103,9 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (contactuplo
 		ended <- divideRows(ctx, rows, parts)
 	}()
 	stop := func(err error) (contactupload.Summary, error) {
+		if errors.Is(err, errStopped) {
+			err = r.endBegun(ctx)
+		}
 		cancel(err)
 		r.abandon()
 		for range parts { // until the reader notices

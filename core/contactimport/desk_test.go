@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -25,11 +26,14 @@ type queue struct{}
 func (queue) Enqueue(context.Context, jobs.Args) error             { return nil }
 func (queue) EnqueueOnce(context.Context, jobs.Args) (bool, error) { return true, nil }
 
-// desk is an organization with uploads. cut is called before each part is stored.
+// desk is an organization with uploads. cut and cutPart are called before each part is stored, and
+// partStored afterwards.
 type desk struct {
 	*contactstest.World
 	*contactimport.Uploads
-	cut func() error
+	cut        func() error
+	cutPart    func(rows []json.RawMessage) error
+	partStored func(rows []json.RawMessage)
 	// killed is true if Import fails after it has stored a part.
 	killed bool
 	// checking is called before each part is checked, changed after each transaction.
@@ -38,6 +42,7 @@ type desk struct {
 	naming func()
 	// by is the source of the changes of the latest part that was imported.
 	by consent.Source
+	mu sync.Mutex // for by
 	// ended are the ids of processes that have ended. judging is called before a process is
 	// looked up there.
 	ended   map[string]bool
@@ -60,8 +65,18 @@ func (c cutting) Import(ctx context.Context, orgID string, by consent.Source, id
 			return nil, err
 		}
 	}
+	if c.d.cutPart != nil {
+		if err := c.d.cutPart(rows); err != nil {
+			return nil, err
+		}
+	}
+	c.d.mu.Lock()
 	c.d.by = by
+	c.d.mu.Unlock()
 	items, err := c.Bulk.Import(ctx, orgID, by, id, rows)
+	if err == nil && c.d.partStored != nil {
+		c.d.partStored(rows)
+	}
 	if err == nil && c.d.killed {
 		return nil, errors.New("killed")
 	}

@@ -3,6 +3,7 @@ package contactimport
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -124,6 +125,17 @@ func (r *run) endFirst(ctx context.Context) error {
 		return err
 	}
 	return r.cfg.Stored(ctx, r.Summary)
+}
+
+// endBegun waits for the parts that are being stored when a person stops the import, and reports
+// those that are stored. It returns errStopped, or an error with which a part failed.
+func (r *run) endBegun(ctx context.Context) error {
+	for len(r.storing) > 0 {
+		if err := r.endFirst(ctx); err != nil && !errors.Is(err, errStopped) {
+			return err
+		}
+	}
+	return errStopped
 }
 
 // abandon waits for the parts that are being stored and ignores their outcomes. A repeated import

@@ -160,7 +160,9 @@ type pass struct {
 	orgID   string
 	up      contactupload.Upload
 	dry     bool
-	preview []contactupload.PreviewRow
+	// onlyStarted is true for the run of another process after a person has stopped the import.
+	onlyStarted bool
+	preview     []contactupload.PreviewRow
 	// rejected collects the rejected rows. parts is the number of parts stored so far.
 	rejected rejectedRows
 	parts    int
@@ -182,8 +184,11 @@ func (p *pass) run(ctx context.Context) error {
 		return p.explain(file, err)
 	}
 	p.rejected.write, p.rejected.left = contactfile.NewRejectedWriter(&p.rejected.part, rows.Header(), rows.Delimiter()), p.uploads.MaxRejectedBytes()
+	p.onlyStarted = settings.Stopping && !p.dry
+	atOnce, free := p.uploads.partsAtOnce(p.onlyStarted)
+	defer free()
 	sum, err := Run(ctx, Config{
-		People: p.uploads.Contacts, OrgID: p.orgID, By: consent.ByImport(p.up.ImportedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: settings.Stopping && !p.dry,
+		People: p.uploads.Contacts, AtOnce: atOnce, OrgID: p.orgID, By: consent.ByImport(p.up.ImportedBy), Upload: p.up.ID, DryRun: p.dry, List: settings.List, OnlyStarted: p.onlyStarted,
 		Rejected: p.rejected.add, Each: p.note, Stored: p.store,
 	}, rows)
 	if errors.Is(err, errStopped) {
@@ -199,6 +204,22 @@ func (p *pass) run(ctx context.Context) error {
 		return p.complete(ctx, sum, contactupload.Checked)
 	}
 	return p.complete(ctx, sum, contactupload.Completed)
+}
+
+// partsAtOnce returns how many parts of a file a run may store at the same time. The run calls free
+// at its end. A run that only counts what an earlier one has stored must look as far ahead as that one.
+func (u *Uploads) partsAtOnce(onlyStarted bool) (atOnce int, free func()) {
+	if onlyStarted {
+		return u.PartsAtOnce, func() {}
+	}
+	if u.PartsAtOnce > 1 {
+		select {
+		case u.several <- struct{}{}:
+			return u.PartsAtOnce, func() { <-u.several }
+		default:
+		}
+	}
+	return 1, func() {}
 }
 
 // explain returns the error of the stored file if that ended reading, and otherwise the
@@ -245,7 +266,7 @@ func (p *pass) store(ctx context.Context, sum contactupload.Summary) error {
 	})
 	p.rejected.part.Reset()
 	p.parts++
-	if err == nil && p.up.Settings.Stopping && !p.dry && sum.Rows >= p.up.Import.Rows {
+	if err == nil && p.up.Settings.Stopping && !p.dry && !p.onlyStarted && sum.Rows >= p.up.Import.Rows {
 		return errStopped
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// UploadConfig configures [Uploads]. All fields but MaxRejected are required.
+// UploadConfig configures [Uploads]. All fields but MaxRejected and PartsAtOnce are required.
 type UploadConfig struct {
 	Store      contactupload.Store
 	Contacts   Contacts
@@ -27,6 +27,10 @@ type UploadConfig struct {
 	// MaxRejected is the maximum number of bytes of rejected rows that are kept of an
 	// upload. 0 means contactupload.MaxRejected.
 	MaxRejected int
+	// PartsAtOnce is the maximum number of parts of a file that are stored at the same time, 0
+	// for one. In each process it is that of one upload at a time; the others store one part after
+	// the other.
+	PartsAtOnce int
 }
 
 // Contacts stores the rows of imports and names the registered attributes.
@@ -46,10 +50,14 @@ type Processes interface {
 
 // Uploads imports contact files that people upload. A file and the state of its import are
 // in the database, so that any process can continue an import.
-type Uploads struct{ UploadConfig }
+type Uploads struct {
+	UploadConfig
+	// several has an element while an upload stores several parts at the same time.
+	several chan struct{}
+}
 
 // NewUploads returns Uploads that use the configuration.
-func NewUploads(cfg UploadConfig) *Uploads { return &Uploads{cfg} }
+func NewUploads(cfg UploadConfig) *Uploads { return &Uploads{cfg, make(chan struct{}, 1)} }
 
 // Upload returns an upload. It fails with core.CodeNotFound if there is none.
 func (u *Uploads) Upload(ctx context.Context, orgID, id string) (contactupload.Upload, error) {
@@ -107,7 +115,7 @@ func (u *Uploads) StartImport(ctx context.Context, orgID, userID, id, check stri
 	})
 }
 
-// Stop ends an import after the part of the file that is being stored. Rows that were
+// Stop ends an import after the parts of the file that are being stored. Rows that were
 // imported before stay. It fails with core.CodeConflict if the file is not being imported.
 func (u *Uploads) Stop(ctx context.Context, orgID, id string) error {
 	return u.Transactor.InTx(ctx, func(ctx context.Context) error {

@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contactimport"
 	"github.com/mailhelm/mailhelm/core/contactupload"
 	"github.com/mailhelm/mailhelm/core/signing"
-	"github.com/mailhelm/mailhelm/storage"
+	contactimportstore "github.com/mailhelm/mailhelm/storage/contactimport"
 )
 
 // Command is `mailhelm import`.
@@ -111,7 +111,7 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 	rejected := &rejectedFile{name: c.rejectedName(), header: rows.Header(), comma: rows.Delimiter()}
 	line := cli.NewProgress(s.Stderr, file.size, s.Config.Clock)
 	sum, err := contactimport.Run(ctx, contactimport.Config{
-		People: people, OrgID: org.ID, By: consent.ByCommand, DryRun: c.DryRun, Again: c.Again, AtOnce: partsAtOnce(s.DB), Rejected: rejected.write,
+		People: people, OrgID: org.ID, By: consent.ByCommand, DryRun: c.DryRun, Again: c.Again, AtOnce: contactimportstore.PartsAtOnce(s.DB.DB), Rejected: rejected.write,
 		Progress: func(sum contactupload.Summary) {
 			line.Show(sum.Bytes, fmt.Sprintf("%d rows, %d created, %d updated, %d rejected", sum.Rows, sum.Created, sum.Updated, sum.Rejected))
 		},
@@ -131,15 +131,6 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 		return fmt.Errorf("all %d rows of %s were rejected", sum.Rows, c.File)
 	}
 	return nil
-}
-
-// partsAtOnce returns the number of parts of a file that are stored at the same time. Each needs a
-// processor of the database server most of the time. SQLite has one writer.
-func partsAtOnce(db *storage.DB) int {
-	if db.Engine() == "sqlite" {
-		return 1
-	}
-	return 2
 }
 
 // withFlags adds to an error about the columns of a file the flags that avoid it.
