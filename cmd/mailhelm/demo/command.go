@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -59,11 +60,17 @@ func (c *Command) Run(p *cli.Program) error {
 		return err
 	}
 	defer in.close()
-	h, err := serve.Start(p.Ctx, cfg)
+	var credentials demodata.Credentials
+	// Jobs run afterwards. They would wait for the only writer of SQLite, some of them for too long.
+	h, err := serve.Start(p.Ctx, cfg, func(ctx context.Context, h *serve.Host) error {
+		var err error
+		credentials, err = c.create(ctx, p, h, ahead)
+		return err
+	})
 	if err != nil {
 		return explainStart(err)
 	}
-	if err := c.show(p, h, in, ahead, cfg.GitFolder); err != nil {
+	if err := c.show(p, h, in, credentials, cfg.GitFolder); err != nil {
 		return h.Abandon(err)
 	}
 	// Creating the demo's data needed much memory. ReleaseMemory returns unused memory to the
@@ -81,22 +88,27 @@ func explainStart(err error) error {
 	return err
 }
 
-// show creates the folder for repositories and the demo's data if they are missing, checks
-// that the server answers at each of its addresses, and prints the credentials. If a step
-// fails, it prints nothing on standard output, so scripts can wait for the output.
-func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, ahead *demodata.Ahead, repositories string) error {
+// create creates the demo's data where it is missing, and returns the credentials.
+func (c *Command) create(ctx context.Context, p *cli.Program, h *serve.Host, ahead *demodata.Ahead) (demodata.Credentials, error) {
+	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(ctx, c.Data)
+	if err != nil {
+		return credentials, err
+	}
+	if err := makePast(ctx, p, h, ahead, credentials.OrgID); err != nil {
+		return credentials, err
+	}
+	if err := addReports(ctx, h, credentials); err != nil {
+		return credentials, fmt.Errorf("DMARC reports of the demo: %w", err)
+	}
+	return credentials, nil
+}
+
+// show creates the folder for repositories if it is missing, checks that the server answers at
+// each of its addresses, adds received mail, and prints the credentials. If a step fails, it prints
+// nothing on standard output, so scripts can wait for the output.
+func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, credentials demodata.Credentials, repositories string) error {
 	if err := os.MkdirAll(repositories, 0o700); err != nil {
 		return err
-	}
-	credentials, err := demodata.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock(), Scopes: builtScopes(h), Activities: true}.Ensure(p.Ctx, c.Data)
-	if err != nil {
-		return err
-	}
-	if err := makePast(p, h, ahead, credentials.OrgID); err != nil {
-		return err
-	}
-	if err := addReports(p.Ctx, h, credentials); err != nil {
-		return fmt.Errorf("DMARC reports of the demo: %w", err)
 	}
 	if err := h.Probe(p.Ctx); err != nil {
 		return err
@@ -113,7 +125,7 @@ func (c *Command) show(p *cli.Program, h *serve.Host, in mailIn, ahead *demodata
 // makePast creates 90 days of email events at the first start, which takes a few seconds
 // and shows a progress bar on standard error. At later starts the events exist, and
 // makePast returns at once.
-func makePast(p *cli.Program, h *serve.Host, ahead *demodata.Ahead, orgID string) error {
+func makePast(ctx context.Context, p *cli.Program, h *serve.Host, ahead *demodata.Ahead, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()
 	return demodata.Past{
@@ -122,7 +134,7 @@ func makePast(p *cli.Program, h *serve.Host, ahead *demodata.Ahead, orgID string
 			line.Resize(int64(all))
 			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, demodata.HistoryDays))
 		},
-	}.Ensure(p.Ctx, orgID)
+	}.Ensure(ctx, orgID)
 }
 
 // demoOutput is the object that `mailhelm demo --json` prints. Scripts rely on its members.

@@ -63,10 +63,13 @@ type Addresses struct {
 	Admin string // a URL
 }
 
-// Start starts a host and returns it when every address answers. The host runs until
-// [Host.Stop], even if ctx ends earlier. If Start fails, it closes everything that it
-// opened.
-func Start(ctx context.Context, cfg config.Config) (*Host, error) {
+// Prepare changes the data of a host before it answers calls and runs jobs.
+type Prepare func(context.Context, *Host) error
+
+// Start starts a host and returns it when every address answers. Until the preparations have
+// ended, callers wait. The host runs until [Host.Stop], even if ctx ends earlier. If Start fails, it
+// closes everything that it opened.
+func Start(ctx context.Context, cfg config.Config, preparations ...Prepare) (*Host, error) {
 	cfg = withDefaults(cfg)
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func Start(ctx context.Context, cfg config.Config) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{cfg: cfg}
-	if err := h.start(ctx, open); err != nil {
+	if err := h.start(ctx, open, preparations); err != nil {
 		return nil, errors.Join(err, open.Close())
 	}
 	return h, nil
@@ -98,7 +101,7 @@ func withDefaults(cfg config.Config) config.Config {
 
 // start opens the tracing exporter and the stores, and starts the host on the open
 // listeners. If it fails, it closes what it opened. The caller then closes the listeners.
-func (h *Host) start(ctx context.Context, open network.Listeners) error {
+func (h *Host) start(ctx context.Context, open network.Listeners, preparations []Prepare) error {
 	h.cfg.Listen = open.BoundAddresses(h.cfg.Listen)
 	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.AdminURL(h.cfg.Listen.Admin)}
 	if h.cfg.Role == config.Worker {
@@ -119,7 +122,7 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 		h.addresses.Public, err = shared.ForWorker(ctx, h.cfg, h.addresses.Public, h.stores.db.Installation())
 	}
 	if err == nil {
-		err = h.assemble(ctx, open)
+		err = h.assemble(ctx, open, preparations)
 	}
 	if err != nil {
 		h.spans.Close(ctx)
@@ -133,7 +136,7 @@ func (h *Host) start(ctx context.Context, open network.Listeners) error {
 // HTTP services except at the admin address, and the role api runs no jobs. If assemble
 // fails, the caller closes the stores and releases the idempotency keys that this process
 // has reserved.
-func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
+func (h *Host) assemble(ctx context.Context, open network.Listeners, preparations []Prepare) error {
 	metrics := monitoring.NewRegistry(h.cfg.Build)
 	h.metrics = metrics
 	var err error
@@ -184,21 +187,35 @@ func (h *Host) assemble(ctx context.Context, open network.Listeners) error {
 			return err
 		}
 	}
-	if h.cfg.Role != config.API {
-		h.stores.dispatcher = newDispatcher(h.cfg, h.stores, h.domains.Broadcasts)
-		h.stores.journeys = newJourneys(h.cfg, h.stores, h.domains)
-		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains, monitoring.CountJobs(metrics)); err != nil {
+	for _, prepare := range preparations {
+		if err := prepare(ctx, h); err != nil {
 			return err
 		}
-		undispatch, unmove := h.stores.dispatch(), h.stores.journeys.follow()
-		h.undispatch = func() {
-			unmove()
-			undispatch()
+	}
+	if h.cfg.Role != config.API {
+		if err := h.work(ctx, metrics); err != nil {
+			return err
 		}
 	}
 	h.follow(simulated)
 	h.servers = network.Serve(open, handlers, receiver, h.cfg.Log)
 	h.publish(ctx)
+	return nil
+}
+
+// work starts the jobs, the dispatcher of broadcasts and the runs of workflows.
+func (h *Host) work(ctx context.Context, metrics *prometheus.Registry) error {
+	h.stores.dispatcher = newDispatcher(h.cfg, h.stores, h.domains.Broadcasts)
+	h.stores.journeys = newJourneys(h.cfg, h.stores, h.domains)
+	var err error
+	if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains, monitoring.CountJobs(metrics)); err != nil {
+		return err
+	}
+	undispatch, unmove := h.stores.dispatch(), h.stores.journeys.follow()
+	h.undispatch = func() {
+		unmove()
+		undispatch()
+	}
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +81,34 @@ func TestProbeFindsEverythingAnswering(t *testing.T) {
 	if err := h.Probe(t.Context()); err == nil {
 		t.Error("a stopped host still answers")
 	}
+}
+
+// TestPreparationsEndBeforeTheHostWorks lets a caller call a host that is being prepared. Until it is, no
+// job runs and nothing is served; then the caller gets its answer. A preparation that fails ends the start.
+func TestPreparationsEndBeforeTheHostWorks(t *testing.T) {
+	t.Parallel()
+	cfg, broken := testConfig(t), errors.New("broken")
+	var waiting sync.WaitGroup
+	prepare := func(_ context.Context, h *Host) error {
+		if h.jobs != nil || h.servers != nil || h.DB() == nil {
+			t.Error("the host works before it is prepared")
+		}
+		waiting.Go(func() { get(t, h.Addresses().API+"/v1/_health") })
+		return nil
+	}
+	fail := func(context.Context, *Host) error { return broken }
+	if _, err := Start(t.Context(), cfg, fail); !errors.Is(err, broken) {
+		t.Errorf("%v, want the failure of the preparation", err)
+	}
+	h, err := Start(t.Context(), cfg, prepare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting.Wait()
+	if h.jobs == nil {
+		t.Error("no jobs run")
+	}
+	stop(t, h)
 }
 
 func TestAdminAddress(t *testing.T) {
