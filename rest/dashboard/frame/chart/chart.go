@@ -57,7 +57,8 @@ type Figure struct {
 	Title, Description string
 	Series             []Series
 	Thresholds         []Threshold
-	// Texts has the values of each point in time in words, for the pointer and the keyboard.
+	// Texts has the values of each point in time in words, for the pointer and the keyboard. A
+	// point without a text has no values.
 	Texts []string
 	// Marks are the points in time that stand out.
 	Marks []Mark
@@ -278,6 +279,9 @@ func (d *drawing) days() {
 	}
 	for at, text := range d.figure.Texts {
 		m, isMarked := marked[at]
+		if text == "" && !isMarked {
+			continue
+		}
 		if isMarked {
 			text += ". " + m.Text
 			d.printf(`<a href="%s" aria-label="%s">`, html.EscapeString(m.Path), html.EscapeString(text))

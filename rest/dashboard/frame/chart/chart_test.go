@@ -109,6 +109,17 @@ func TestGapLegend(t *testing.T) {
 	}
 }
 
+// TestPointsWithoutTextHaveNoColumn draws a chart whose first point has no values.
+func TestPointsWithoutTextHaveNoColumn(t *testing.T) {
+	t.Parallel()
+	drawing, _ := chart.Draw(chart.Figure{
+		ID: "c", Kind: chart.Lines, Title: "Calls", Series: []chart.Series{{Name: "Calls", Values: []float64{math.NaN(), 2}}}, Texts: []string{"", "10:00: 2."},
+	})
+	if columns := strings.Count(string(drawing), `class="day"`); columns != 1 || strings.Contains(string(drawing), "<title></title>") {
+		t.Errorf("%d columns, want 1: %s", columns, drawing)
+	}
+}
+
 // TestTable checks the table of a chart: the newest day first, further columns before the
 // series, and a dash for a value that is left out.
 func TestTable(t *testing.T) {
