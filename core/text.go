@@ -48,6 +48,18 @@ func ShortList(items []string) string {
 	return text
 }
 
+// WithCommas returns a number with commas between groups of three digits, such as 40,000,000.
+func WithCommas[T ~int | ~int64](n T) string {
+	digits, sign := strconv.FormatInt(int64(n), 10), ""
+	if n < 0 {
+		digits, sign = digits[1:], "-"
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
 // VisibleText returns s without characters that a person cannot see but a program may act
 // on. These are control characters except tab and newline, bidirectional overrides,
 // zero-width and tag characters, blank fillers, and variation selectors except the emoji

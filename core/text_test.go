@@ -36,6 +36,18 @@ func TestVisibleText(t *testing.T) {
 	}
 }
 
+func TestNumbersHaveCommas(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{
+		0: "0", 999: "999", 1_000: "1,000", 123_456: "123,456", 1_234_567: "1,234,567",
+		-999: "-999", -1_000: "-1,000", -123_456: "-123,456",
+	} {
+		if got := core.WithCommas(n); got != want {
+			t.Errorf("%d = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestCheckLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

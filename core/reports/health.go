@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -72,7 +71,7 @@ func warningsOf(c Counts) []Warning {
 	case c == Counts{}:
 		warn(LowVolume, "Nothing was sent in this window, so there is nothing to judge.")
 	case c.Sent < fewMessages:
-		warn(LowVolume, "Only %s messages were sent: one bounce or complaint moves the rates a lot.", withCommas(c.Sent))
+		warn(LowVolume, "Only %s messages were sent: one bounce or complaint moves the rates a lot.", core.WithCommas(c.Sent))
 	}
 	return found
 }
@@ -84,12 +83,12 @@ func changeOf(now, then Counts) string {
 	case then.Sent == 0 && now.Sent == 0:
 		return "Nothing was sent, in this window or in the one before."
 	case then.Sent == 0:
-		return fmt.Sprintf("%s messages were sent; in the window before, none.", withCommas(now.Sent))
+		return fmt.Sprintf("%s messages were sent; in the window before, none.", core.WithCommas(now.Sent))
 	case now.Sent == 0:
-		return fmt.Sprintf("Nothing was sent; in the window before, %s messages.", withCommas(then.Sent))
+		return fmt.Sprintf("Nothing was sent; in the window before, %s messages.", core.WithCommas(then.Sent))
 	}
 	return fmt.Sprintf("%s messages were sent, %s before (%+.1f %%). %s, %s, %s.",
-		withCommas(now.Sent), withCommas(then.Sent), 100*(float64(now.Sent)/float64(then.Sent)-1),
+		core.WithCommas(now.Sent), core.WithCommas(then.Sent), 100*(float64(now.Sent)/float64(then.Sent)-1),
 		describeMovement("Bounce rate", now.bounceRate(), then.bounceRate()),
 		describeMovement("complaint rate", now.complaintRate(), then.complaintRate()),
 		describeMovement("open rate", now.openRate(), then.openRate()))
@@ -163,16 +162,7 @@ const longestName = 80
 
 func (m mover) notable(kind string) Notable {
 	return Notable{Kind: kind, Name: core.Quotable(m.name, longestName), Text: fmt.Sprintf(
-		"Sent %s, %s before. %s, %s.", withCommas(m.now.Sent), withCommas(m.then.Sent),
+		"Sent %s, %s before. %s, %s.", core.WithCommas(m.now.Sent), core.WithCommas(m.then.Sent),
 		describeMovement("Bounce rate", m.now.bounceRate(), m.then.bounceRate()),
 		describeMovement("complaint rate", m.now.complaintRate(), m.then.complaintRate()))}
-}
-
-// withCommas returns n in decimal with commas between groups of three digits.
-func withCommas(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

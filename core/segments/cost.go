@@ -3,7 +3,6 @@ package segments
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
@@ -53,7 +52,7 @@ func (s *Segments) checkPreviewCost(ctx context.Context, q Question) error {
 
 func (s *Segments) tooExpensive(steps, rows int, what string) error {
 	return core.Invalid("source", fmt.Sprintf("takes %s steps for each of at least %s rows (%s), and a preview may take %s steps in all",
-		withCommas(steps), withCommas(rows), what, withCommas(s.PreviewSteps))).
+		core.WithCommas(steps), core.WithCommas(rows), what, core.WithCommas(s.PreviewSteps))).
 		WithNext("Use fewer text searches, which take 4 steps each, test fewer events, or test a shorter window.")
 }
 
@@ -64,13 +63,4 @@ func eventsOf(e predicate.Event) string {
 		return "activities of one name"
 	}
 	return e.Kind.String() + " events"
-}
-
-// withCommas returns the number with commas between thousands, such as 40,000,000.
-func withCommas(n int) string {
-	text := strconv.Itoa(n)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }

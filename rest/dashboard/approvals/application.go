@@ -70,7 +70,7 @@ func (h policyHandlers) applicationPage(w http.ResponseWriter, r *http.Request, 
 	}
 	name := frame.PlainName(c.Name)
 	head := frame.Head{Title: name, Lead: "Which sends of this application wait, and how many recipients a day it may mail."}
-	data := applicationPage{policyForm: form, ClientID: c.ClientID, Cap: limit, Back: PolicyPath, Today: frame.WithCommas(int64(today))}
+	data := applicationPage{policyForm: form, ClientID: c.ClientID, Cap: limit, Back: PolicyPath, Today: core.WithCommas(today)}
 	h.Show(w, r, v, status, frame.Screen{Page: "application", Title: name, Head: head, Problem: problem, Data: data})
 }
 

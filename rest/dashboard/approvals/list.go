@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/approvals"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -84,7 +85,7 @@ func (h approvalHandlers) rowOf(r *http.Request, names *actors.Names, a approval
 	by, err := askedBy(r, names, a)
 	return approvalRow{
 		Path: PathOf(a.ID), Name: frame.PlainName(a.Preview.Name), State: states[a.State], AskedBy: by, Waits: a.State == approvals.Pending,
-		Recipients: frame.WithCommas(int64(a.Preview.Mailable)), Asked: h.When(a.RequestedAt), Ends: h.When(a.ExpiresAt),
+		Recipients: core.WithCommas(a.Preview.Mailable), Asked: h.When(a.RequestedAt), Ends: h.When(a.ExpiresAt),
 	}, err
 }
 

@@ -174,9 +174,9 @@ func obstacleOf(c approving.Case, userID string) string {
 func numbersOf(then approvals.Preview, now *approvals.Preview) []numberRow {
 	rows := []numberRow{}
 	add := func(name string, of func(approvals.Preview) int) {
-		row := numberRow{Name: name, Then: frame.WithCommas(int64(of(then)))}
+		row := numberRow{Name: name, Then: core.WithCommas(of(then))}
 		if now != nil {
-			row.Now = frame.WithCommas(int64(of(*now)))
+			row.Now = core.WithCommas(of(*now))
 			row.Changed = row.Now != row.Then
 		}
 		rows = append(rows, row)

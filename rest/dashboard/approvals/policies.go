@@ -161,7 +161,7 @@ func (h policyHandlers) applications(r *http.Request, v people.Visitor, all []ap
 		}
 		row := applicationRow{Path: PolicyPath + "/" + id, Name: frame.PlainName(c.Name), ClientID: c.ClientID, Rule: ruleWords(policyOf(all, id)), Cap: "no limit"}
 		if n, has := caps[id]; has {
-			row.Cap = frame.WithCommas(int64(n))
+			row.Cap = core.WithCommas(n)
 		}
 		rows = append(rows, row)
 	}
@@ -225,7 +225,7 @@ func ruleWords(p approvals.Policy) string {
 	case approvals.Inherit:
 		return "as the organization"
 	case approvals.AboveSize:
-		return "above " + frame.WithCommas(int64(p.Above)) + " members"
+		return "above " + core.WithCommas(p.Above) + " members"
 	case approvals.OutsideLists:
 		return "outside of " + frame.Quantity(int64(len(p.Lists)), "list", "lists")
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/assets"
 	"github.com/mailhelm/mailhelm/core/handlebars"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -132,7 +133,7 @@ func (h *Room) rowOf(a assets.Asset, uses []templates.ImageUse) imageRow {
 }
 
 // kilobytes returns a size in kB, rounded up.
-func kilobytes(bytes int) string { return frame.WithCommas(int64((bytes+999)/1000)) + " kB" }
+func kilobytes(bytes int) string { return core.WithCommas((bytes+999)/1000) + " kB" }
 
 // picture writes a page for a frame that shows an image. The image is part of the page, so that it needs
 // no address, and the frame has a policy under which an SVG image runs nothing.

@@ -72,7 +72,7 @@ func (h listHandlers) showList(w http.ResponseWriter, r *http.Request, v people.
 // problem the error of that form, "" for none.
 func (h listHandlers) showListWith(w http.ResponseWriter, r *http.Request, v people.Visitor, l list, typed, problem string, status int) {
 	data := listPage{
-		List: l, Source: sourceWords[l.Source], Origin: originWords[l.Origin], Created: h.When(l.CreatedAt), Updated: h.When(l.UpdatedAt), Count: frame.WithCommas(l.MemberCount),
+		List: l, Source: sourceWords[l.Source], Origin: originWords[l.Origin], Created: h.When(l.CreatedAt), Updated: h.When(l.UpdatedAt), Count: core.WithCommas(l.MemberCount),
 		ReadOnly: readOnly(v, l.Origin, l.SourcePath), Typed: typed, Remove: frame.FormTo(v, l.Path()+"/members/remove"),
 	}
 	data.List.Name, data.List.Description = frame.PlainName(l.Name), frame.PlainName(l.Description)

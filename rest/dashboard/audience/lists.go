@@ -48,7 +48,7 @@ type listRow struct {
 func (h listHandlers) newListRow(l lists.List) listRow {
 	return listRow{
 		Path: ListsPath + "/" + l.ID, Name: frame.PlainName(l.Name), Key: l.Key, Description: frame.PlainName(l.Description),
-		Members: frame.WithCommas(int64(l.MemberCount)), Origin: originWords[string(l.Origin)], Git: l.Origin == core.GitOrigin,
+		Members: core.WithCommas(l.MemberCount), Origin: originWords[string(l.Origin)], Git: l.Origin == core.GitOrigin,
 		Updated: h.When(l.UpdatedAt),
 	}
 }
@@ -69,7 +69,7 @@ func (h listHandlers) showLists(w http.ResponseWriter, r *http.Request, v people
 	}
 	data.Pager = frame.PagerOf(ListsPath, query, len(data.Rows), page.Next, int64(page.Total))
 	blocked := readOnly(v, "", "")
-	head := frame.Head{Title: "Lists", Count: frame.WithCommas(int64(page.Total)), Lead: "Contacts join a list when a person, an import or a program adds them."}
+	head := frame.Head{Title: "Lists", Count: core.WithCommas(page.Total), Lead: "Contacts join a list when a person, an import or a program adds them."}
 	data.Empty = frame.Empty{Text: "A list groups contacts, for example the readers of a newsletter."}
 	if v.Member.Has(members.MayManageLists) && blocked == "" {
 		create := frame.Action{Path: newListPath, Name: "Create list", Primary: true}

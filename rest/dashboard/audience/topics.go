@@ -85,7 +85,7 @@ func (h topicHandlers) showTopics(w http.ResponseWriter, r *http.Request, v peop
 		return
 	}
 	if data.Synced = err == nil; data.Synced {
-		data.List, data.Contacts, data.LastSync = frame.PlainName(stored.Name), frame.WithCommas(stored.ContactCount), h.When(stored.LastSyncedAt)
+		data.List, data.Contacts, data.LastSync = frame.PlainName(stored.Name), core.WithCommas(stored.ContactCount), h.When(stored.LastSyncedAt)
 	}
 	all, err := h.readTopics(r, v)
 	problem := ""
@@ -99,7 +99,7 @@ func (h topicHandlers) showTopics(w http.ResponseWriter, r *http.Request, v peop
 	for _, t := range all {
 		data.Rows = append(data.Rows, h.newTopicRow(t))
 	}
-	head := frame.Head{Title: "Topics", Count: frame.WithCommas(int64(len(all))), Lead: "Contacts subscribe to topics. The sending account stores the topics and the choices of contacts."}
+	head := frame.Head{Title: "Topics", Count: core.WithCommas(len(all)), Lead: "Contacts subscribe to topics. The sending account stores the topics and the choices of contacts."}
 	data.Empty = frame.Empty{Text: "A topic lets contacts choose which mail they get, for example news or offers. The sending account has none yet."}
 	if why := readOnly(v, "", ""); why != "" {
 		head.Lead += " " + why

@@ -100,7 +100,7 @@ func rateOf(perMinute int) string {
 }
 
 // count returns a number with commas between thousands.
-func count(n int) string { return frame.WithCommas(int64(n)) }
+func count(n int) string { return core.WithCommas(n) }
 
 // perSecond returns a number of messages in a number of seconds as a speed in words.
 func perSecond(messages int, seconds float64) string {

@@ -68,7 +68,7 @@ func (h listHandlers) showContacts(w http.ResponseWriter, r *http.Request, v peo
 		shown.Problem, status = filterLabels.Problem(err), e.HTTPStatus()
 		found.Total = -1
 	} else if found.Total >= 0 {
-		shown.Head.Count = frame.WithCommas(found.Total)
+		shown.Head.Count = core.WithCommas(found.Total)
 	}
 	data := contactsPage{All: Path, Export: exportFormOf(v, query), Filters: known.filtersOf(query), Pager: frame.PagerOf(Path, query, len(found.Items), found.Next, found.Total)}
 	for _, c := range found.Items {

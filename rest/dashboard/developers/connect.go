@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -76,7 +77,7 @@ func (h connectHandlers) showConnect(w http.ResponseWriter, r *http.Request, v p
 		}
 		sum := callsOf(totals, g)
 		data.Connected = append(data.Connected, connected{
-			Client: row.Client, Person: row.Person, Calls: frame.WithCommas(sum.Calls), Last: h.When(sum.LastAt), Activity: activityPath(g.ClientID),
+			Client: row.Client, Person: row.Person, Calls: core.WithCommas(sum.Calls), Last: h.When(sum.LastAt), Activity: activityPath(g.ClientID),
 		})
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "connect", Title: "Connect an assistant", Data: data, Head: frame.Head{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/usage"
@@ -117,7 +118,7 @@ func (h connectHandlers) showActivity(w http.ResponseWriter, r *http.Request, v 
 		data.Pager.First = a.withPage(1).path()
 	}
 	if len(rows) > 0 {
-		data.Pager.Range = frame.WithCommas(int64(offset+1)) + " to " + frame.WithCommas(int64(offset+len(rows)))
+		data.Pager.Range = core.WithCommas(offset+1) + " to " + core.WithCommas(offset+len(rows))
 	}
 	if data.Rows, err = h.activityRows(r, v, a.Days, rows); err != nil {
 		h.Fail(w, r, v, err)
@@ -171,7 +172,7 @@ func (h connectHandlers) activityRows(r *http.Request, v people.Visitor, days in
 			return nil, err
 		}
 		row := activityRow{
-			Client: frame.PlainName(of.Name), Activity: activityRequest{u.ClientID, days, 1}.path(), Tool: u.Operation, Calls: frame.WithCommas(u.Calls),
+			Client: frame.PlainName(of.Name), Activity: activityRequest{u.ClientID, days, 1}.path(), Tool: u.Operation, Calls: core.WithCommas(u.Calls),
 			Confirmed: confirmedOf(u.Counts), Refused: number(u.Refused), Failed: number(u.Failed), Last: h.When(u.LastAt),
 		}
 		if u.UserID != "" {
@@ -190,7 +191,7 @@ func confirmedOf(c usage.Counts) string {
 	if c.Asked == 0 && c.Confirmed == 0 {
 		return ""
 	}
-	return frame.WithCommas(c.Confirmed) + " of " + frame.WithCommas(max(c.Asked, c.Confirmed))
+	return core.WithCommas(c.Confirmed) + " of " + core.WithCommas(max(c.Asked, c.Confirmed))
 }
 
 // number returns a count as a text, "" for 0.
@@ -198,5 +199,5 @@ func number(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return frame.WithCommas(n)
+	return core.WithCommas(n)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -100,7 +101,7 @@ func (c charts) outcomes() *chart.Panel {
 	pass, fail := c.sum(passed), c.sum(failed)
 	return c.panel(chart.Plan{
 		ID: "outcomes", Title: "Passed and failed",
-		Summary: fmt.Sprintf("%s of %s messages passed DMARC, %s failed.", frame.WithCommas(pass), frame.WithCommas(figures.Add(pass, fail)), frame.WithCommas(fail)),
+		Summary: fmt.Sprintf("%s of %s messages passed DMARC, %s failed.", core.WithCommas(pass), core.WithCommas(figures.Add(pass, fail)), core.WithCommas(fail)),
 		Series:  []chart.Series{c.series("Passed", chart.Delivered, passed), c.series("Failed", chart.Bounced, failed)},
 		Marks:   c.marks, Marked: "Events",
 	})
@@ -115,7 +116,7 @@ func (c charts) handling() *chart.Panel {
 	}
 	return c.panel(chart.Plan{
 		ID: "handling", Title: "What receivers did",
-		Summary: fmt.Sprintf("Receivers refused %s and put %s into the spam folder. To the others, they applied no policy.", frame.Quantity(refusals, "message", "messages"), frame.WithCommas(spam)),
+		Summary: fmt.Sprintf("Receivers refused %s and put %s into the spam folder. To the others, they applied no policy.", frame.Quantity(refusals, "message", "messages"), core.WithCommas(spam)),
 		Series:  []chart.Series{c.series("Spam folder", chart.Complained, quarantined), c.series("Refused", chart.Suppressed, refused)},
 		Marks:   c.marks,
 	})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/domainauth/comparison"
 	"github.com/mailhelm/mailhelm/core/domainauth/figures"
@@ -131,9 +132,9 @@ func daysOfSide(s domainauth.Side) string {
 func sideRows(c domainauth.Comparison) []sideRow {
 	rows := []sideRow{
 		{Name: "Passed", Before: percentage(c.Before.PassRate), After: percentage(c.After.PassRate)},
-		{Name: "Messages", Before: frame.WithCommas(c.Before.Total), After: frame.WithCommas(c.After.Total)},
+		{Name: "Messages", Before: core.WithCommas(c.Before.Total), After: core.WithCommas(c.After.Total)},
 		{Name: "Messages a day", Before: perDay(c.Before.Total, c.Before.Days), After: perDay(c.After.Total, c.After.Days)},
-		{Name: "Failing", Before: frame.WithCommas(c.Before.Failing), After: frame.WithCommas(c.After.Failing)},
+		{Name: "Failing", Before: core.WithCommas(c.Before.Failing), After: core.WithCommas(c.After.Failing)},
 		{Name: "Failing a day", Before: perDay(c.Before.Failing, c.Before.Days), After: perDay(c.After.Failing, c.After.Days)},
 	}
 	if c.Delta != nil {
@@ -190,7 +191,7 @@ func groupRows(c domainauth.Comparison) []groupRow {
 			if !known {
 				order, texts = append(order, k), [2]string{"–", "–"}
 			}
-			texts[side] = frame.WithCommas(g.Failing) + " of " + frame.WithCommas(g.Total)
+			texts[side] = core.WithCommas(g.Failing) + " of " + core.WithCommas(g.Total)
 			failing[k] = texts
 		}
 	}

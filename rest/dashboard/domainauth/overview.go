@@ -76,7 +76,7 @@ func (h *Room) showOverview(w http.ResponseWriter, r *http.Request, v people.Vis
 func figuresOf(p domainauth.Posture, path string) []figure {
 	return []figure{
 		{percentage(p.PassRate), "passed", ""},
-		{frame.WithCommas(p.MessageVolume), "messages", ""},
+		{core.WithCommas(p.MessageVolume), "messages", ""},
 		{strconv.Itoa(p.CoverageDays), "days with reports", ""},
 		{strconv.Itoa(p.OpenFindings), "findings", path + tabSources},
 		{strconv.Itoa(p.SourceCounts.Unreviewed), "sources to decide", path + tabSources + "?decision=unreviewed"},

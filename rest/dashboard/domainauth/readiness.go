@@ -161,7 +161,7 @@ func impactRows(all []domainauth.SourceImpact, path string) []impactRow {
 	for _, s := range all {
 		rows = append(rows, impactRow{
 			Path: path + tabSources + "#source-" + s.ID, Name: frame.PlainName(s.Name), Kind: kindOf(s.Classification).Mark, Decision: markOfDecision(s.Decision),
-			Failing: frame.WithCommas(s.FailingMessages), Relay: frame.WithCommas(s.RelayBrokenMessages), Blocks: s.Blocks,
+			Failing: core.WithCommas(s.FailingMessages), Relay: core.WithCommas(s.RelayBrokenMessages), Blocks: s.Blocks,
 		})
 	}
 	return rows

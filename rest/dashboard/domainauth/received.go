@@ -132,7 +132,7 @@ func isState(name string) bool {
 func (h receivedPages) newFileRow(f arrivals.File, domain string) fileRow {
 	row := fileRow{
 		Name: frame.PlainName(f.Name), Sender: frame.Wrapped(frame.PlainName(f.Sender)), Reporter: frame.Wrapped(frame.PlainName(f.Reporter)), Domain: frame.Wrapped(domain),
-		Size: frame.WithCommas(f.Size) + " bytes", Received: h.When(f.ReceivedAt), Problem: frame.PlainName(f.Problem), Result: resultOf(f.Counts),
+		Size: core.WithCommas(f.Size) + " bytes", Received: h.When(f.ReceivedAt), Problem: frame.PlainName(f.Problem), Result: resultOf(f.Counts),
 	}
 	if row.Name == "" {
 		row.Name = "(no name)"
@@ -172,7 +172,7 @@ func (h receivedPages) reporterRows(r *http.Request, v people.Visitor) ([]report
 	all, err := h.deskOf(v).Reporters(r.Context(), v.Org.ID)
 	rows := make([]reporterRow, 0, len(all))
 	for _, one := range all {
-		row := reporterRow{Name: frame.PlainName(one.Name), Held: frame.WithCommas(int64(one.Held)), Accept: one.Decision != arrivals.Accepted, Reject: one.Decision != arrivals.Rejected}
+		row := reporterRow{Name: frame.PlainName(one.Name), Held: core.WithCommas(one.Held), Accept: one.Decision != arrivals.Accepted, Reject: one.Decision != arrivals.Rejected}
 		switch one.Decision {
 		case arrivals.Accepted:
 			row.Decision = mark{"accepted", "delivered"}

@@ -108,7 +108,7 @@ func (h sourcePages) showSources(w http.ResponseWriter, r *http.Request, v peopl
 func (h sourcePages) newSourceRow(v people.Visitor, data sourceList, s domainauth.Source) sourceRow {
 	row := sourceRow{
 		ID: s.ID, Name: frame.PlainName(s.Name), Kind: kindOf(s.Classification), Decision: markOfDecision(s.Decision),
-		Messages: frame.WithCommas(s.MessageCount), Passed: share(s.AlignedCount, s.MessageCount), Failed: frame.WithCommas(s.FailingCount),
+		Messages: core.WithCommas(s.MessageCount), Passed: share(s.AlignedCount, s.MessageCount), Failed: core.WithCommas(s.FailingCount),
 		SPF: share(s.SPFPass, s.MessageCount), DKIM: share(s.DKIMPass, s.MessageCount),
 		First: s.FirstSeenAt.Format("2 Jan 2006"), Last: s.LastSeenAt.Format("2 Jan 2006"),
 	}

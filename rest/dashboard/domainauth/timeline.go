@@ -114,7 +114,7 @@ func (h *Room) newEventRow(path string, e domainauth.Event) eventRow {
 		row.Compare = eventPath(path+tabTimeline, e)
 		row.Seen = map[timeline.Origin]string{timeline.DNS: "Seen in DNS", timeline.Reports: "Stated by reports"}[e.Origin]
 		if e.Sightings > 1 {
-			row.Seen += ", " + frame.WithCommas(int64(e.Sightings)) + " times"
+			row.Seen += ", " + core.WithCommas(e.Sightings) + " times"
 		}
 	}
 	return row

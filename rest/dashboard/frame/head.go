@@ -9,7 +9,7 @@ import (
 type Head struct {
 	// Title is the heading. "" means the title of the screen.
 	Title string
-	// Count stands beside the heading, as from [WithCommas]. "" means none.
+	// Count stands beside the heading, as from [core.WithCommas]. "" means none.
 	Count string
 	// Lead is a sentence below the heading that says what the page is for, or "".
 	Lead string

@@ -3,6 +3,8 @@ package frame
 import (
 	"net/url"
 	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // PageSize is the number of rows on one page of a list.
@@ -32,11 +34,11 @@ func PagerOf(path string, query url.Values, rows int, next string, total int64) 
 		return Pager{}
 	}
 	from := max(1, number(query.Get(ParamFrom)))
-	p := Pager{Range: WithCommas(int64(from)) + " to " + WithCommas(int64(from+rows-1))}
+	p := Pager{Range: core.WithCommas(from) + " to " + core.WithCommas(from+rows-1)}
 	if rows == 0 {
 		p.Range = "No more rows"
 	} else if total >= 0 {
-		p.Range += " of " + WithCommas(total)
+		p.Range += " of " + core.WithCommas(total)
 	}
 	asked := url.Values{}
 	for name, values := range query {

@@ -3,23 +3,16 @@ package frame
 import (
 	"math"
 	"strconv"
-)
 
-// WithCommas returns a number with commas between thousands.
-func WithCommas(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+	"github.com/mailhelm/mailhelm/core"
+)
 
 // Quantity returns a number with the noun that fits it, such as "1 row" or "1,200 rows".
 func Quantity(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return WithCommas(n) + " " + many
+	return core.WithCommas(n) + " " + many
 }
 
 // Count formats a count in a chart with commas. A number that is not whole gets one decimal:
@@ -28,7 +21,7 @@ func Count(v float64) string {
 	if v != math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
-	return WithCommas(int64(v))
+	return core.WithCommas(int64(v))
 }
 
 // percentSign is a percent sign after a no-break space.

@@ -99,7 +99,7 @@ func (h *Home) actorsOf(r *http.Request, v people.Visitor, events []access.Audit
 			return nil, err
 		}
 		shown = append(shown, actor{
-			program: p, Audit: frame.Address(auditPath, frame.Parameters{"actor": id}), Writes: frame.WithCommas(int64(sums[id])), Actions: actionsOf(counts[id]),
+			program: p, Audit: frame.Address(auditPath, frame.Parameters{"actor": id}), Writes: core.WithCommas(sums[id]), Actions: actionsOf(counts[id]),
 		})
 	}
 	return shown, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -212,7 +213,7 @@ func (h *Home) undeliverableNotices(r *http.Request, v people.Visitor) ([]notice
 	if err != nil || !growth.Notable() {
 		return nil, err
 	}
-	count := frame.WithCommas(int64(growth.Listed))
+	count := core.WithCommas(growth.Listed)
 	if growth.More {
 		count += " or more"
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -83,7 +84,7 @@ func compare(now, before reports.Counts) []compared {
 		{"opened", "open", now.UniqueOpens, before.UniqueOpens},
 		{"clicked", "click", now.UniqueClicks, before.UniqueClicks},
 	} {
-		shown := compared{Number: frame.WithCommas(f.now), Name: f.name, Change: changeOf(f.now, f.before), Path: frame.Path + "/messages"}
+		shown := compared{Number: core.WithCommas(f.now), Name: f.name, Change: changeOf(f.now, f.before), Path: frame.Path + "/messages"}
 		if f.status != "" {
 			shown.Path += "?status=" + f.status
 		}
@@ -116,7 +117,7 @@ func changeOf(now, before int64) string {
 func mailChart(o reports.Overview) chart.Panel {
 	plan := chart.Plan{
 		ID: "mail", Title: "Messages by day", Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count,
-		Summary: frame.WithCommas(o.Totals.Sent) + " messages in the last " + strconv.Itoa(len(o.Days)) + " days.",
+		Summary: core.WithCommas(o.Totals.Sent) + " messages in the last " + strconv.Itoa(len(o.Days)) + " days.",
 		Series: []chart.Series{
 			{Name: "Delivered", Color: chart.Delivered}, {Name: "Bounced", Color: chart.Bounced}, {Name: "Rejected", Color: chart.Suppressed},
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -147,5 +148,5 @@ func countOf(number int, one, many, path string) count {
 	if number == 1 {
 		name = one
 	}
-	return count{frame.WithCommas(int64(number)), name, path}
+	return count{core.WithCommas(number), name, path}
 }

@@ -56,7 +56,7 @@ func (h *Imports) listWith(w http.ResponseWriter, r *http.Request, v people.Visi
 		h.Fail(w, r, v, err)
 		return
 	}
-	data := listPage{Form: frame.FormTo(v, Path), MaxSize: contactupload.MaxUpload >> 20, MaxRows: frame.WithCommas(contactupload.MaxUploadRows)}
+	data := listPage{Form: frame.FormTo(v, Path), MaxSize: contactupload.MaxUpload >> 20, MaxRows: core.WithCommas(contactupload.MaxUploadRows)}
 	data.Empty = frame.Empty{
 		Text:   "No file was imported. Export contacts from another program as CSV and choose that file, or create a single contact.",
 		Action: &frame.Action{Path: newContactPath, Name: "New contact"}, Guide: h.Guide("/guides/contacts", "Read the guide about contacts"),
@@ -94,7 +94,7 @@ func personWords(ctx context.Context, names *actors.Names, id string) (string, e
 }
 
 // count formats a number of rows.
-func count(n int) string { return frame.WithCommas(int64(n)) }
+func count(n int) string { return core.WithCommas(n) }
 
 // receive stores an uploaded file and redirects to the page that assigns its columns.
 func (h *Imports) receive(w http.ResponseWriter, r *http.Request, v people.Visitor, name string, file io.Reader) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -93,7 +94,7 @@ func (p *healthPage) fill(o reports.Overview, when func(time.Time) frame.When) {
 	}
 	p.Warnings = o.Warnings
 	p.Figures = []figure{
-		{frame.WithCommas(o.Totals.Sent), "sent", ""},
+		{core.WithCommas(o.Totals.Sent), "sent", ""},
 		{frame.Percentage(o.Rates.Delivery), "delivered", ""},
 		{frame.Percentage(o.Rates.Bounce), "bounced", p.messagesPath(o, "bounce")},
 		{frame.Percentage(o.Rates.Complaint), "complained", p.messagesPath(o, "complaint")},

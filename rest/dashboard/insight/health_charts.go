@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
@@ -13,7 +14,7 @@ import (
 func deliveryChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "delivery", Title: "Deliveries", Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count,
-		Summary: fmt.Sprintf("%s of %s messages were delivered.", frame.WithCommas(o.Totals.Delivered), frame.WithCommas(o.Totals.Sent)),
+		Summary: fmt.Sprintf("%s of %s messages were delivered.", core.WithCommas(o.Totals.Delivered), core.WithCommas(o.Totals.Sent)),
 		Days:    daysOf(o),
 		Series: []chart.Series{
 			seriesOf(o, "Delivered", chart.Delivered, func(c reports.Counts) int64 { return c.Delivered }),
@@ -84,7 +85,7 @@ func seriesOf(o reports.Overview, name string, color chart.Color, figure func(re
 func countColumn(o reports.Overview, name string, figure func(reports.Counts) int64) chart.Column {
 	values := make([]string, len(o.Days))
 	for i, d := range o.Days {
-		values[i] = frame.WithCommas(figure(d.Counts))
+		values[i] = core.WithCommas(figure(d.Counts))
 	}
 	return chart.Column{Name: name, Values: values}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
@@ -53,7 +54,7 @@ func (t troubleRate) marks(o reports.Overview) []chart.Mark {
 		}
 		marks = append(marks, chart.Mark{
 			At: i, Path: frame.Address(frame.Path+"/messages", frame.Parameters{"date": d.Day.Format(frame.DateLayout), "status": t.status}),
-			Text: fmt.Sprintf("%s: %s, %s of %s messages", d.Day.Format("2 January"), frame.Percentage(reports.Share(part, d.Sent)), frame.WithCommas(part), frame.WithCommas(d.Sent)),
+			Text: fmt.Sprintf("%s: %s, %s of %s messages", d.Day.Format("2 January"), frame.Percentage(reports.Share(part, d.Sent)), core.WithCommas(part), core.WithCommas(d.Sent)),
 		})
 	}
 	return marks

@@ -152,9 +152,9 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v p
 // limit.
 func usedOf(q account.SendQuota) string {
 	if q.Max24Hour == 0 {
-		return frame.WithCommas(q.SentLast24Hour) + " messages; there is no daily limit"
+		return core.WithCommas(q.SentLast24Hour) + " messages; there is no daily limit"
 	}
-	return frame.WithCommas(q.SentLast24Hour) + " of " + frame.WithCommas(q.Max24Hour) + " messages"
+	return core.WithCommas(q.SentLast24Hour) + " of " + core.WithCommas(q.Max24Hour) + " messages"
 }
 
 // limitText returns a limit as text. 0 means no limit.
@@ -162,7 +162,7 @@ func limitText(limit int64) string {
 	if limit == 0 {
 		return "no limit"
 	}
-	return frame.WithCommas(limit)
+	return core.WithCommas(limit)
 }
 
 // requestProductionAccess sends a request for production access to the provider and

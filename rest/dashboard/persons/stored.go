@@ -130,7 +130,7 @@ func problemOf(err error) (status int, problem string, ok bool) {
 func placesOf(report privacy.Report) []place {
 	var all []place
 	for _, c := range report.Tables {
-		all = append(all, place{c.Table.Title, frame.WithCommas(int64(c.Rows)), does[c.Table.Erase], c.Table.Kept})
+		all = append(all, place{c.Table.Title, core.WithCommas(c.Rows), does[c.Table.Erase], c.Table.Kept})
 	}
 	if report.Account.Contact != nil {
 		all = append(all, place{"Contact list of the sending account", "1", does[privacy.Delete], "as long as the account has it"})

@@ -182,7 +182,7 @@ func (h *Receiving) showMessage(w http.ResponseWriter, r *http.Request, v people
 	if !ok {
 		return
 	}
-	data := messagePage{Message: h.newMessageRow(m), ID: m.ID, Domain: frame.Wrapped(m.Domain), Size: frame.WithCommas(m.Size) + " bytes", Verdicts: frame.VerdictsOf(m.Verdicts)}
+	data := messagePage{Message: h.newMessageRow(m), ID: m.ID, Domain: frame.Wrapped(m.Domain), Size: core.WithCommas(m.Size) + " bytes", Verdicts: frame.VerdictsOf(m.Verdicts)}
 	for _, s := range m.States {
 		row := stateRow{State: markOfOutcome(s.State), At: h.When(s.OccurredAt), Detail: frame.PlainName(s.Detail)}
 		if s.HTTPStatus != nil {

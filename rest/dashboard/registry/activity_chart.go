@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -44,7 +45,7 @@ func (h activityHandlers) dailyChart(r *http.Request, v people.Visitor) (*chart.
 	}
 	panel := chart.Plan{
 		ID: "daily", Title: "Activities by day", Draw: chart.StackedBars, Write: frame.Count, Axis: frame.Count, Days: days, Series: seriesOf(counts, days),
-		Summary: fmt.Sprintf("%s activities in the last %d days.", frame.WithCommas(int64(total)), chartDays),
+		Summary: fmt.Sprintf("%s activities in the last %d days.", core.WithCommas(total), chartDays),
 	}.Panel()
 	return &panel, nil
 }

@@ -84,7 +84,7 @@ func (h attributeHandlers) showAttributes(w http.ResponseWriter, r *http.Request
 			data.Rows = append(data.Rows, h.attributeRow(a, uses))
 		}
 	}
-	head := frame.Head{Title: "Attributes", Count: frame.WithCommas(int64(len(all))), Lead: "The names and types of the values that contacts may have. Predicates write them as attr.name."}
+	head := frame.Head{Title: "Attributes", Count: core.WithCommas(len(all)), Lead: "The names and types of the values that contacts may have. Predicates write them as attr.name."}
 	data.Empty = frame.Empty{Text: "No attribute matches the filter."}
 	if len(all) == 0 {
 		data.Empty.Text = "An attribute is a value that contacts may have, such as a city or a plan. None is registered."
@@ -106,11 +106,11 @@ func (h attributeHandlers) showAttributes(w http.ResponseWriter, r *http.Request
 func (h attributeHandlers) attributeRow(a attribute, uses []segments.Use) attributeRow {
 	values := frame.PlainName(strings.Join(a.EnumValues[:min(shownValues, len(a.EnumValues))], ", "))
 	if more := len(a.EnumValues) - shownValues; more > 0 {
-		values += ", and " + frame.WithCommas(int64(more)) + " more"
+		values += ", and " + core.WithCommas(more) + " more"
 	}
 	return attributeRow{
 		Path: AttributesPath + "/" + a.ID, Name: frame.PlainName(a.Name), Type: a.Type, Description: frame.PlainName(a.Description), Values: values,
-		Segments: frame.WithCommas(int64(len(testing(uses, a.Name)))), Git: a.Origin == string(core.GitOrigin), Updated: h.WhenText(a.UpdatedAt),
+		Segments: core.WithCommas(len(testing(uses, a.Name))), Git: a.Origin == string(core.GitOrigin), Updated: h.WhenText(a.UpdatedAt),
 	}
 }
 
@@ -134,7 +134,7 @@ func (h attributeHandlers) progressOf(r *http.Request, v people.Visitor) (*progr
 	if err != nil || !p.Due {
 		return nil, err
 	}
-	return &progress{p.Converted, p.Contacts, frame.WithCommas(int64(p.Converted)), frame.WithCommas(int64(p.Contacts))}, nil
+	return &progress{p.Converted, p.Contacts, core.WithCommas(p.Converted), core.WithCommas(p.Contacts)}, nil
 }
 
 // attributePage is the data of the page of one attribute.

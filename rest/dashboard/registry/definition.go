@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -129,7 +130,7 @@ func (m mutation) shown() impact {
 	if m.Impact == nil {
 		return i
 	}
-	i.Contacts = frame.WithCommas(m.Impact.Dropout)
+	i.Contacts = core.WithCommas(m.Impact.Dropout)
 	for _, s := range m.Impact.Segments {
 		i.Segments = append(i.Segments, affectedSegment{
 			ID: s.ID, Name: frame.PlainName(s.Name), Path: segmentsPath + "/" + s.ID, Warning: frame.PlainName(s.Warning), Invalid: !s.OK,

@@ -69,7 +69,7 @@ func (h propertyHandlers) showProperties(w http.ResponseWriter, r *http.Request,
 	for _, p := range all {
 		data.Rows = append(data.Rows, h.propertyRow(v, p, uses))
 	}
-	head := frame.Head{Title: "Activity properties", Count: frame.WithCommas(int64(len(all))), Lead: "Values in the data of activities that predicates may test."}
+	head := frame.Head{Title: "Activity properties", Count: core.WithCommas(len(all)), Lead: "Values in the data of activities that predicates may test."}
 	if v.Org.GitConnected {
 		data.Repository = repositoryReason
 	}
@@ -92,7 +92,7 @@ func (h propertyHandlers) propertyRow(v people.Visitor, p property, uses []segme
 			tested++
 		}
 	}
-	row.Segments = frame.WithCommas(int64(tested))
+	row.Segments = core.WithCommas(tested)
 	if mayChange(v) && !row.Git {
 		row.Edit, row.End = PropertiesPath+"/"+p.ID+"/edit", PropertiesPath+"/"+p.ID+"/end"
 	}

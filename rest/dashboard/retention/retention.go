@@ -120,7 +120,7 @@ func (h *Room) form(w http.ResponseWriter, r *http.Request, v people.Visitor, ty
 func (h *Room) kind(ctx context.Context, org core.Org, p retention.Period) (kind, error) {
 	figures, err := h.settings.Figures(ctx, org, p)
 	k := kind{
-		Period: p, Default: frame.Quantity(int64(p.Default), "day", "days"), Bounds: frame.WithCommas(int64(p.Min)) + " to " + frame.Quantity(int64(p.Max), "day", "days"),
+		Period: p, Default: frame.Quantity(int64(p.Default), "day", "days"), Bounds: core.WithCommas(p.Min) + " to " + frame.Quantity(int64(p.Max), "day", "days"),
 		Stored: records(figures.Rows), Due: records(figures.Due), Oldest: h.When(figures.Oldest),
 	}
 	if p.IsSet {
@@ -133,7 +133,7 @@ func (h *Room) kind(ctx context.Context, org core.Org, p retention.Period) (kind
 		k.Ran = h.When(*p.RanAt)
 	}
 	if p.Deleted > 0 {
-		k.Deleted = frame.WithCommas(int64(p.Deleted))
+		k.Deleted = core.WithCommas(p.Deleted)
 	}
 	return k, err
 }

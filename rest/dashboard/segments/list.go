@@ -75,7 +75,7 @@ func (h *Segments) showSegments(w http.ResponseWriter, r *http.Request, v people
 	data.Pager = frame.PagerOf(Path, query, len(data.Rows), page.Next, int64(page.Total))
 	data.Empty = h.emptyOf(v, data.Narrow)
 	head := frame.Head{
-		Title: "Segments", Count: frame.WithCommas(int64(page.Total)),
+		Title: "Segments", Count: core.WithCommas(page.Total),
 		Lead: "A segment is a group of contacts that a predicate describes. Its members follow the contacts as they change.",
 	}
 	if mayCreate(v) {
@@ -86,7 +86,7 @@ func (h *Segments) showSegments(w http.ResponseWriter, r *http.Request, v people
 
 func (h *Segments) rowOf(s segments.Segment) segmentRow {
 	row := segmentRow{
-		Path: pathOf(s), Name: frame.PlainName(s.Name), Key: s.Key, Members: frame.WithCommas(int64(s.MemberCount)), State: stateOf(s),
+		Path: pathOf(s), Name: frame.PlainName(s.Name), Key: s.Key, Members: core.WithCommas(s.MemberCount), State: stateOf(s),
 		Warns: s.EvalWarning != "", Origin: originOf(s),
 	}
 	if s.LastEvaluatedAt != nil {

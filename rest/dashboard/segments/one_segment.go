@@ -3,6 +3,7 @@ package segments
 import (
 	"net/http"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/predicate"
@@ -103,7 +104,7 @@ func (h *Segments) showSegment(w http.ResponseWriter, r *http.Request, v people.
 func (h *Segments) pageOf(r *http.Request, v people.Visitor, s segments.Segment) (segmentPage, error) {
 	data := segmentPage{
 		ID: s.ID, Key: s.Key, Name: frame.PlainName(s.Name), Description: frame.PlainName(s.Description), Source: frame.PlainName(s.Source),
-		State: stateOf(s), Class: classWords[s.EvalClass], Members: frame.WithCommas(int64(s.MemberCount)), Origin: originOf(s),
+		State: stateOf(s), Class: classWords[s.EvalClass], Members: core.WithCommas(s.MemberCount), Origin: originOf(s),
 		Created: h.When(s.CreatedAt), Update: h.When(s.UpdatedAt), Warning: frame.PlainName(s.EvalWarning),
 		ReadOnly: refuseReadOnly(v, s) != nil, File: frame.PlainName(s.SourcePath),
 	}

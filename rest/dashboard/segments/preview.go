@@ -83,7 +83,7 @@ func (h *Segments) previewReviewed(r *http.Request, v people.Visitor, source str
 		}
 		return p, nil
 	}
-	p.Counted, p.Count = true, frame.WithCommas(int64(found.Count))
+	p.Counted, p.Count = true, core.WithCommas(found.Count)
 	for _, m := range found.Sample {
 		row := contactRow{Email: frame.PlainName(m.Email), Mailable: m.Mailable}
 		if h.MayOpen(v, contactsPath) {

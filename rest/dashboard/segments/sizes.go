@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -53,13 +54,13 @@ func chartOf(sizes []segments.Size, days int) chart.Panel {
 	change := "as many as"
 	switch difference := last.Members - first.Members; {
 	case difference > 0:
-		change = frame.WithCommas(int64(difference)) + " more than"
+		change = core.WithCommas(difference) + " more than"
 	case difference < 0:
-		change = frame.WithCommas(int64(-difference)) + " fewer than"
+		change = core.WithCommas(-difference) + " fewer than"
 	}
 	return chart.Plan{
 		ID: "size", Title: "Size", Draw: chart.Lines, Write: frame.Count, Axis: frame.Count, Days: all,
 		Series:  []chart.Series{{Name: "Members", Values: values}},
-		Summary: fmt.Sprintf("%s members, %s on %s. Each day counts the members after its last evaluation, in UTC.", frame.WithCommas(int64(last.Members)), change, first.Day.Format("2 January 2006")),
+		Summary: fmt.Sprintf("%s members, %s on %s. Each day counts the members after its last evaluation, in UTC.", core.WithCommas(last.Members), change, first.Day.Format("2 January 2006")),
 	}.Panel()
 }

@@ -193,7 +193,7 @@ func (h *Room) addHealth(data *sitePage, counts []site.Count) {
 		}
 		sums[c.Outcome] = sum
 		if c.Outcome == site.BadName {
-			data.Names = append(data.Names, nameRow{c.Name, frame.WithCommas(c.Beacons), h.When(c.LastAt)})
+			data.Names = append(data.Names, nameRow{c.Name, core.WithCommas(c.Beacons), h.When(c.LastAt)})
 		}
 	}
 	written := sums[site.Written]
@@ -201,7 +201,7 @@ func (h *Room) addHealth(data *sitePage, counts []site.Count) {
 	data.LastActivity = h.When(written.LastAt)
 	for _, reason := range reasons {
 		if c := sums[reason.outcome]; c.Beacons > 0 {
-			data.Refused = append(data.Refused, refusedRow{reason.text, frame.WithCommas(c.Beacons), h.When(c.LastAt)})
+			data.Refused = append(data.Refused, refusedRow{reason.text, core.WithCommas(c.Beacons), h.When(c.LastAt)})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/tags"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -39,7 +40,7 @@ func (h *Room) showTags(w http.ResponseWriter, r *http.Request, v people.Visitor
 	for _, t := range all {
 		data.Rows = append(data.Rows, h.rowOf(v, t, data.MayEdit))
 	}
-	head := frame.Head{Title: "Tags", Count: frame.WithCommas(int64(len(all))), Lead: "Tags group templates and broadcasts. Lists and the API can be filtered by them."}
+	head := frame.Head{Title: "Tags", Count: core.WithCommas(len(all)), Lead: "Tags group templates and broadcasts. Lists and the API can be filtered by them."}
 	if data.MayEdit {
 		create := frame.Action{Path: newPath, Name: "Create tag", Primary: true}
 		head.Actions = []frame.Action{create}
@@ -52,7 +53,7 @@ func (h *Room) showTags(w http.ResponseWriter, r *http.Request, v people.Visitor
 
 func (h *Room) rowOf(v people.Visitor, t tags.Tag, mayEdit bool) tagRow {
 	row := tagRow{
-		Name: frame.PlainName(t.Name), Color: t.Color, Templates: frame.WithCommas(int64(t.TemplateCount)), Broadcasts: frame.WithCommas(int64(t.BroadcastCount)),
+		Name: frame.PlainName(t.Name), Color: t.Color, Templates: core.WithCommas(t.TemplateCount), Broadcasts: core.WithCommas(t.BroadcastCount),
 		TemplateList: frame.Address(templatesPath, frame.Parameters{"tag": t.Name}), Created: h.When(t.CreatedAt),
 	}
 	if h.MayOpen(v, broadcastsPath) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -46,7 +47,7 @@ func (h *Templates) performance(r *http.Request, v people.Visitor, name string) 
 	}
 	for _, t := range report.Data {
 		byName[strings.ToLower(t.Template)] = figures{
-			Sent: frame.WithCommas(t.Sent), Delivered: frame.WithCommas(t.Delivered), Bounced: frame.WithCommas(t.Bounced), Complained: frame.WithCommas(t.Complained),
+			Sent: core.WithCommas(t.Sent), Delivered: core.WithCommas(t.Delivered), Bounced: core.WithCommas(t.Bounced), Complained: core.WithCommas(t.Complained),
 			BounceRate: frame.Percentage(t.BounceRate), ComplaintRate: frame.Percentage(t.ComplaintRate), OpenRate: frame.Percentage(t.OpenRate), ClickRate: frame.Percentage(t.ClickRate),
 		}
 	}

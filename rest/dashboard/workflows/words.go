@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -50,7 +51,7 @@ func (h *Room) namesOf(ctx context.Context, v people.Visitor, runs []workflows.R
 }
 
 // count returns a number with commas between thousands.
-func count(n int) string { return frame.WithCommas(int64(n)) }
+func count(n int) string { return core.WithCommas(n) }
 
 // pathOf returns the path of a page of a workflow.
 func pathOf(w workflows.Workflow, page string) string {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // perSecond formats a rate.
@@ -38,11 +40,10 @@ func round(v float64, digits int) float64 {
 
 // count formats a whole number with a comma between thousands.
 func count(v float64) string {
-	digits := strconv.FormatFloat(math.Round(v), 'f', 0, 64)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
+	if math.IsNaN(v) {
+		return "–"
 	}
-	return digits
+	return core.WithCommas(int64(math.Round(v)))
 }
 
 // age formats a time span by its largest unit: "40 s", "12 min", "3 h" or "5 days".
