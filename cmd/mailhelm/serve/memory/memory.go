@@ -135,7 +135,7 @@ func Set(cfg config.Config) {
 	}
 }
 
-// Release returns free memory to the operating system. It does so again six times in the
+// Release returns free memory, and the program's code that only the start has used, to the operating system. It does so again six times in the
 // following minute, because the first background jobs need memory too. It stops earlier if ctx
 // ends. Each time it first calls giveBack, which releases memory that a cache or a pool holds; it
 // logs an error of giveBack and does not return it. It also logs the settings of [Set].
@@ -155,11 +155,12 @@ func Release(ctx context.Context, cfg config.Config, giveBack func(context.Conte
 	}
 }
 
-// returnFree calls giveBack and returns free heap memory to the operating system. It may be
-// repeated.
+// returnFree calls giveBack and returns free heap memory and pages of the program's file to the
+// operating system. It may be repeated.
 func returnFree(ctx context.Context, giveBack func(context.Context) error, log *slog.Logger) {
 	if err := giveBack(ctx); err != nil {
 		log.Debug("memory not given back", "cause", err.Error())
 	}
 	debug.FreeOSMemory()
+	forgetProgram()
 }
