@@ -5,6 +5,7 @@
 // failure.
 //
 // A pool knows only its own process. If two processes must not work on the same item, Find
-// claims items by a lease in the database, and a [Results] ends the claims. Work at fixed intervals, without items, is a job:
+// claims items by a lease in the database, and a [Results] ends the claims. A [Persist] is for
+// work that waits until its result is stored. Work at fixed intervals, without items, is a job:
 // see package core/jobs.
 package workpool
