@@ -20,9 +20,9 @@ type Persist struct {
 // persistEvery is the wait before the next attempt.
 const persistEvery = time.Second
 
-// Until calls store until it succeeds, fails for another reason than an outage, or begins after
-// a time. If ctx has ended, it makes one attempt. again is true for a call that may repeat one that
-// was committed, because the answer of the database can be lost.
+// Until calls store until it succeeds or fails for another reason than an outage. It gives up after
+// the time until, and after one attempt if ctx has ended. again is true for a call that may repeat one
+// that was committed, because the answer of the database can be lost.
 func (p Persist) Until(ctx context.Context, until time.Time, store func(ctx context.Context, again bool) error) error {
 	for again := false; ; again = true {
 		storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Timeout)

@@ -15,49 +15,66 @@ import (
 // is used again comes back without a read of the disk. It changes nothing if the system does not tell which
 // pages these are.
 func forgetProgram() {
-	maps, err := os.ReadFile("/proc/self/maps")
+	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return
 	}
-	for _, m := range programMappings(maps, reflect.ValueOf(forgetProgram).Pointer()) {
+	for _, m := range unchangedProgram(maps, reflect.ValueOf(forgetProgram).Pointer()) {
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, m.from, m.until-m.from, syscall.MADV_DONTNEED)
 	}
 }
 
 // mapping is a range of addresses.
-type mapping struct{ from, until uintptr }
+type mapping struct {
+	from, until uintptr
+	file        string // device and inode
+	// unchanged is true if all pages of the range are those of the file, and cannot be written. Others would
+	// be lost: global variables, what the loader has relocated, and breakpoints of a debugger.
+	unchanged bool
+}
 
-// programMappings returns the ranges of a file that cannot be written, in the format of proc_pid_maps(5). The
-// file is the one that has the code at an address. Ranges that can be written have data of the process,
-// which would be lost.
-func programMappings(maps []byte, code uintptr) []mapping {
-	byFile, program := map[string][]mapping{}, ""
+// unchangedProgram returns the unchanged ranges of a file, in the format of proc_pid_smaps(5). The file is the
+// one that has the code at an address.
+func unchangedProgram(maps []byte, code uintptr) []mapping {
+	var all []mapping
+	program := ""
 	lines := bufio.NewScanner(bytes.NewReader(maps))
 	for lines.Scan() {
-		// address, permissions, offset, device, inode and, except for anonymous memory, a path
 		columns := strings.Fields(lines.Text())
-		if len(columns) < 6 {
-			continue
-		}
-		low, high, _ := strings.Cut(columns[0], "-")
-		from, err := strconv.ParseUint(low, 16, strconv.IntSize)
-		if err != nil {
-			continue
-		}
-		until, err := strconv.ParseUint(high, 16, strconv.IntSize)
-		if err != nil {
-			continue
-		}
-		file, m := columns[3]+" "+columns[4], mapping{uintptr(from), uintptr(until)}
-		if m.from <= code && code < m.until {
-			program = file
-		}
-		if !strings.Contains(columns[1], "w") {
-			byFile[file] = append(byFile[file], m)
+		if m, isHeader := parseMapping(columns); isHeader {
+			if all = append(all, m); m.from <= code && code < m.until {
+				program = m.file
+			}
+		} else if len(all) > 0 && len(columns) > 1 && columns[0] == "Anonymous:" && columns[1] != "0" {
+			all[len(all)-1].unchanged = false
 		}
 	}
-	if program == "" || lines.Err() != nil {
-		return nil
+	var found []mapping
+	for _, m := range all {
+		if m.unchanged && m.file == program && lines.Err() == nil {
+			found = append(found, m)
+		}
 	}
-	return byFile[program]
+	return found
+}
+
+// parseMapping parses the first line about a range: its addresses, permissions, offset, device and inode. The
+// inode of memory that is of no file is 0.
+func parseMapping(columns []string) (mapping, bool) {
+	if len(columns) < 5 {
+		return mapping{}, false
+	}
+	low, high, _ := strings.Cut(columns[0], "-")
+	from, err := strconv.ParseUint(low, 16, strconv.IntSize)
+	if err != nil {
+		return mapping{}, false
+	}
+	until, err := strconv.ParseUint(high, 16, strconv.IntSize)
+	if err != nil {
+		return mapping{}, false
+	}
+	return mapping{
+		from: uintptr(from), until: uintptr(until), file: columns[3] + " " + columns[4],
+		unchanged: columns[4] != "0" && !strings.Contains(columns[1], "w"),
+	}, true
 }
