@@ -135,10 +135,11 @@ func Set(cfg config.Config) {
 	}
 }
 
-// Release returns free memory, and the program's code that only the start has used, to the operating system. It does so again six times in the
-// following minute, because the first background jobs need memory too. It stops earlier if ctx
-// ends. Each time it first calls giveBack, which releases memory that a cache or a pool holds; it
-// logs an error of giveBack and does not return it. It also logs the settings of [Set].
+// Release returns free memory to the operating system, and the pages of the program that only the
+// start has used. It does so again six times in the following minute, because the first background jobs
+// need memory too. It stops earlier if ctx ends. Each time it first calls giveBack, which releases
+// memory that a cache or a pool holds; it logs an error of giveBack and does not return it. It also
+// logs the settings of [Set].
 //
 // Call it after the start is complete, so that it returns all memory that only the start
 // needed. The garbage collector, which runs rarely, would leave that memory to an idle process.

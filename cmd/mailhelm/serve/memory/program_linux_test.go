@@ -30,7 +30,8 @@ Anonymous:             0 kB
 Anonymous:             0 kB
 `
 
-// TestUnchangedProgram looks for the ranges of a program with relocated constants and with variables that were not written yet.
+// TestUnchangedProgram looks for the ranges of a program with relocated constants and with variables that
+// were not written yet.
 func TestUnchangedProgram(t *testing.T) {
 	t.Parallel()
 	want := []mapping{{0x400000, 0x142b000, "fe:00 7", true}, {0x142b000, 0x2bb6000, "fe:00 7", true}}
