@@ -97,6 +97,12 @@ func (c *Command) create(ctx context.Context, p *cli.Program, h *serve.Host, ahe
 	if err := makePast(ctx, p, h, ahead, credentials.OrgID); err != nil {
 		return credentials, err
 	}
+	if ahead != nil {
+		// The first run of this job would change the numbers of recipients a moment after the demo is ready.
+		if err := h.Domains().Segments.Sweep(ctx, credentials.OrgID); err != nil {
+			return credentials, fmt.Errorf("suppressed addresses of the demo: %w", err)
+		}
+	}
 	if err := addReports(ctx, h, credentials); err != nil {
 		return credentials, fmt.Errorf("DMARC reports of the demo: %w", err)
 	}
