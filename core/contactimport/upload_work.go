@@ -212,12 +212,8 @@ func (u *Uploads) partsAtOnce(onlyStarted bool) (atOnce int, free func()) {
 	if onlyStarted {
 		return u.PartsAtOnce, func() {}
 	}
-	if u.PartsAtOnce > 1 {
-		select {
-		case u.several <- struct{}{}:
-			return u.PartsAtOnce, func() { <-u.several }
-		default:
-		}
+	if u.PartsAtOnce > 1 && u.several.TryLock() {
+		return u.PartsAtOnce, u.several.Unlock
 	}
 	return 1, func() {}
 }

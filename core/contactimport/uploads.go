@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -52,12 +53,12 @@ type Processes interface {
 // in the database, so that any process can continue an import.
 type Uploads struct {
 	UploadConfig
-	// several has an element while an upload stores several parts at the same time.
-	several chan struct{}
+	// several is held by the upload that stores several parts at the same time.
+	several sync.Mutex
 }
 
 // NewUploads returns Uploads that use the configuration.
-func NewUploads(cfg UploadConfig) *Uploads { return &Uploads{cfg, make(chan struct{}, 1)} }
+func NewUploads(cfg UploadConfig) *Uploads { return &Uploads{UploadConfig: cfg} }
 
 // Upload returns an upload. It fails with core.CodeNotFound if there is none.
 func (u *Uploads) Upload(ctx context.Context, orgID, id string) (contactupload.Upload, error) {
