@@ -160,7 +160,7 @@ func (e evaluator) settle(ctx context.Context, orgID string, definitions []defin
 func (s *Segments) Sweep(ctx context.Context, orgID string) error {
 	e := evaluator{s.Config}
 	var failures []error
-	if err := e.mirrorSuppressed(ctx, orgID); err != nil {
+	if err := s.CopySuppressed(ctx, orgID); err != nil {
 		failures = append(failures, fmt.Errorf("suppressed addresses: %w", err))
 	}
 	definitions, err := e.definitions(ctx, orgID)
@@ -178,10 +178,12 @@ func nameSegment(d definition, err error) error {
 	return nil
 }
 
-func (e evaluator) mirrorSuppressed(ctx context.Context, orgID string) error {
+// CopySuppressed copies the suppression list of the sending account, which expressions and numbers of
+// recipients read. Without an account, the earlier copy stays.
+func (s *Segments) CopySuppressed(ctx context.Context, orgID string) error {
 	var keys []string
 	for page, err := range sending.Pages(func(token string) ([]sending.Suppressed, string, error) {
-		return e.Suppressions.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, token)
+		return s.Suppressions.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, token)
 	}) {
 		if sending.IsAbsent(err) {
 			return nil
@@ -194,5 +196,5 @@ func (e evaluator) mirrorSuppressed(ctx context.Context, orgID string) error {
 		}
 	}
 	slices.Sort(keys)
-	return e.Changes.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))
+	return s.Changes.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))
 }

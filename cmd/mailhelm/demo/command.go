@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/memory"
 	"github.com/mailhelm/mailhelm/core"
@@ -97,12 +98,6 @@ func (c *Command) create(ctx context.Context, p *cli.Program, h *serve.Host, ahe
 	if err := makePast(ctx, p, h, ahead, credentials.OrgID); err != nil {
 		return credentials, err
 	}
-	if ahead != nil {
-		// The first run of this job would change the numbers of recipients a moment after the demo is ready.
-		if err := h.Domains().Segments.Sweep(ctx, credentials.OrgID); err != nil {
-			return credentials, fmt.Errorf("suppressed addresses of the demo: %w", err)
-		}
-	}
 	if err := addReports(ctx, h, credentials); err != nil {
 		return credentials, fmt.Errorf("DMARC reports of the demo: %w", err)
 	}
@@ -138,7 +133,7 @@ func makePast(ctx context.Context, p *cli.Program, h *serve.Host, ahead *demodat
 		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Webhooks: h.Webhooks(), Clock: h.Clock(), Ahead: ahead,
 		Progress: func(done, all int) {
 			line.Resize(int64(all))
-			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, demodata.HistoryDays))
+			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, mailhistory.Days))
 		},
 	}.Ensure(ctx, orgID)
 }

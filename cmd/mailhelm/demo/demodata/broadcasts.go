@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/composition"
@@ -79,7 +80,7 @@ func lastIssue(events []messages.Event) []messages.Event {
 	seen := map[string]bool{}
 	for i := len(events) - 1; i >= 0; i-- {
 		e := events[i]
-		if e.Type != messages.Send || e.Mail.Template != newsletter.template || seen[e.Recipient] {
+		if e.Type != messages.Send || e.Mail.Template != mailhistory.Newsletter.Template || seen[e.Recipient] {
 			continue
 		}
 		if day == "" {
@@ -132,12 +133,12 @@ func (p Past) sentBroadcast(ctx context.Context, orgID string, like broadcasts.B
 	if err := store.Answer(ctx, orgID, sentID, all, ended); err != nil {
 		return err
 	}
-	frozen, err := json.Marshal(composition.Content{Subject: newsletter.subject, HTML: letters[0].HTML, Text: letters[0].Text, From: issue[0].Mail.From, Template: newsletter.template})
+	frozen, err := json.Marshal(composition.Content{Subject: mailhistory.Newsletter.Subject, HTML: letters[0].HTML, Text: letters[0].Text, From: issue[0].Mail.From, Template: mailhistory.Newsletter.Template})
 	if err != nil {
 		return err
 	}
 	size := len(recipients)
-	like.ID, like.Name, like.Template, like.Subject, like.PreviewText, like.Frozen = sentID, "Newsletter of the week", newsletter.template, "", "", string(frozen)
+	like.ID, like.Name, like.Template, like.Subject, like.PreviewText, like.Frozen = sentID, "Newsletter of the week", mailhistory.Newsletter.Template, "", "", string(frozen)
 	like.State, like.AudienceSize, like.Sent, like.Filtered = broadcasts.Sent, &size, len(answers), len(tiers)
 	like.StartedAt, like.CompletedAt, like.CreatedAt, like.UpdatedAt = &at, &ended, at.Add(-time.Hour), ended
 	return p.DB.Broadcasts().Insert(ctx, orgID, like)

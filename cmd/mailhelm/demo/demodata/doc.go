@@ -8,11 +8,7 @@
 // section 3).
 //
 // The package defines the data and the file that stores the credentials. Package provision
-// creates organizations and keys. Package demo is the command `mailhelm demo`, which also
-// starts a server. This package starts none, so its tests do not link the whole product.
-//
-// # Size
-//
-// It is one package because all of it tells one story: broadcasts, runs of workflows, members of
-// segments and suppressions follow from the same people and the same events.
+// creates organizations and keys, and package mailhistory the events of past mail. Package demo
+// is the command `mailhelm demo`, which also starts a server. This package starts none, so its
+// tests do not link the whole product.
 package demodata

@@ -2,9 +2,9 @@ package demodata
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
@@ -16,7 +16,7 @@ type outbox struct {
 	// welcomes has the times of the welcome messages by recipient.
 	welcomes map[string][]time.Time
 	// more makes the events of the added messages, which are in added.
-	more  history
+	more  mailhistory.Extra
 	added []messages.Event
 }
 
@@ -26,29 +26,32 @@ type sentKey struct {
 }
 
 // reminders are the kinds of the added messages, by template.
-var reminders = map[string]letterKind{
-	"harvest-news": {"marketing", "harvest-news", "news@example.org", "The new harvest is here", 0.45, 0.15, 0},
-	"summer-sale":  {"marketing", "summer-sale", "news@example.org", "SUMMER SALE: every coffee at half price, only this weekend", 0.35, 0.1, 0},
+var reminders = map[string]mailhistory.Letter{
+	"harvest-news": {
+		Channel: "marketing", Template: "harvest-news", From: "news@example.org", Subject: "The new harvest is here",
+		Opened: 0.45, Clicked: 0.15,
+	},
+	"summer-sale": {
+		Channel: "marketing", Template: "summer-sale", From: "news@example.org", Subject: "SUMMER SALE: every coffee at half price, only this weekend",
+		Opened: 0.35, Clicked: 0.1,
+	},
 }
-
-// firstAdded is the number of the first added message. The history has fewer messages.
-const firstAdded = 1 << 20
 
 // newOutbox returns an outbox for the events of the history.
 func newOutbox(events []messages.Event, now time.Time) *outbox {
 	p := &outbox{
 		sent: map[sentKey]string{}, welcomes: map[string][]time.Time{},
-		more: history{now: now, chance: rand.New(rand.NewPCG(7211, 45)), gone: map[string]time.Time{}, messages: firstAdded}, //nolint:gosec // repeatable on purpose
+		more: mailhistory.NewExtra(now),
 	}
 	for _, e := range events {
 		switch {
 		case e.Type == messages.Send:
 			p.sent[sentKey{e.Recipient, e.Mail.Template, e.OccurredAt.UnixMilli()}] = e.MessageID
-			if e.Mail.Template == onboarding[0].template {
+			if e.Mail.Template == mailhistory.Onboarding[0].Template {
 				p.welcomes[e.Recipient] = append(p.welcomes[e.Recipient], e.OccurredAt)
 			}
 		case isPermanentBounce(e) || e.Type == messages.Complaint:
-			p.more.gone[e.Recipient] = e.OccurredAt
+			p.more.Exclude(e.Recipient, e.OccurredAt)
 		}
 	}
 	return p
@@ -65,24 +68,18 @@ func (p *outbox) welcomed(address string, since time.Time) time.Time {
 	return time.Time{}
 }
 
-// isGone reports whether the address had bounced permanently or complained at the time.
-func (p *outbox) isGone(address string, at time.Time) bool {
-	since, gone := p.more.gone[address]
-	return gone && at.After(since)
-}
-
 // send returns the id of the message with the template that the address got at the time. It adds
 // the message if the history does not have it.
 func (p *outbox) send(address, template string, at time.Time) (id string, err error) {
 	if id, known := p.sent[sentKey{address, template, at.UnixMilli()}]; known {
 		return id, nil
 	}
-	before := len(p.more.events)
-	kind, known := reminders[template]
-	if p.more.send(kind, address, at, false); !known || len(p.more.events) == before {
+	letter, known := reminders[template]
+	sent := p.more.Send(letter, address, at)
+	if !known || len(sent) == 0 {
 		return "", fmt.Errorf("no message %s to %s at %v", template, address, at)
 	}
-	for _, past := range p.more.events[before:] {
+	for _, past := range sent {
 		some, err := messages.ParseSES(past.Raw, past.At)
 		if err != nil {
 			return "", err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -107,6 +108,10 @@ func (p Past) make(ctx context.Context, orgID string) error {
 		if err := retain(ctx, p, orgID); err != nil {
 			return err
 		}
+		// A job does this later. It would change the numbers of recipients a moment after the demo is ready.
+		if err := p.Domains.Segments.CopySuppressed(ctx, orgID); err != nil {
+			return err
+		}
 		return p.evaluate(ctx, orgID)
 	})
 }
@@ -125,12 +130,12 @@ func ParseAhead(now time.Time) *Ahead {
 	return a
 }
 
-// parseHistory returns the events of History, parsed as the server parses notifications of
-// Amazon SES. Parsing returns one event for each recipient; each event of History has one
+// parseHistory returns the events of the demo's mail, parsed as the server parses notifications of
+// Amazon SES. Parsing returns one event for each recipient; each of these events has one
 // recipient, so the number of events stays the same.
 func parseHistory(now time.Time) ([]messages.Event, error) {
 	var events []messages.Event
-	for _, past := range History(now) {
+	for _, past := range mailhistory.Events(now, audienceOf(allPeople(now))) {
 		some, err := messages.ParseSES(past.Raw, past.At)
 		if err != nil {
 			return nil, err
@@ -167,7 +172,7 @@ func (p Past) audit(ctx context.Context, orgID, action string, detail map[string
 // grant stores a request for production access, which was granted on the day after the
 // request. Both dates are before the first message of the history.
 func (p Past) grant(ctx context.Context, orgID string) error {
-	asked := p.Clock().AddDate(0, 0, -HistoryDays-7)
+	asked := p.Clock().AddDate(0, 0, -mailhistory.Days-7)
 	granted := asked.AddDate(0, 0, 1)
 	r := sending.AccessRequest{
 		ID: core.NewID(), Status: sending.AccessUnderReview, CreatedAt: asked, UpdatedAt: asked,

@@ -3,9 +3,11 @@ package demodata
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -144,3 +146,16 @@ var withoutMarks = strings.NewReplacer("ö", "o", "é", "e", "í", "i", "á", "a
 // plainLetters returns a name in the form used in email addresses: lower case, without
 // diacritics and apostrophes.
 func plainLetters(name string) string { return withoutMarks.Replace(strings.ToLower(name)) }
+
+// audienceOf returns who received the demo's mail: everyone, and the newsletter those who signed up for
+// it and did not unsubscribe.
+func audienceOf(people []person) mailhistory.Audience {
+	var a mailhistory.Audience
+	for _, p := range people {
+		a.Addresses = append(a.Addresses, p.Email)
+		if !p.UnsubscribeAll && slices.Contains(p.lists, newsletterList) {
+			a.Readers = append(a.Readers, p.Email)
+		}
+	}
+	return a
+}

@@ -145,7 +145,7 @@ func (w walker) walk(e entrance, subject predicate.Subject) (pastRun, error) {
 	}}
 	for at := e.at; !at.IsZero() && !at.After(w.now); {
 		subject.Events = eventsUntil(all, at)
-		subject.Suppressed = w.outbox.isGone(e.contact.Email, at)
+		subject.Suppressed = w.outbox.more.Excluded(e.contact.Email, at)
 		if run.events == nil && !w.plan.Admits(subject, at) {
 			return run, nil
 		}

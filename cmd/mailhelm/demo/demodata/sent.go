@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -44,19 +45,19 @@ func suppressionEntry(e messages.Event) (sending.Suppressed, bool) {
 
 // letters are the templates of the mail in the demo's history.
 var letters = []sending.Template{
-	letter(newsletter, "A washed coffee from Huila is in, and the tasting on Thursday has two seats left."),
-	letter(receipt, "Thank you for your order {{order}}. It leaves the roastery tomorrow."),
-	letter(reopening, "After a pause we deliver to cafés, shops and offices again."),
-	letter(onboarding[0], "Thank you for coming to Fernhill. Here is how we roast."),
-	letter(onboarding[1], "Sixty grams to the litre, water just off the boil, four minutes."),
-	letter(onboarding[2], "Take ten per cent off your first order with the code FIRST."),
+	letter(mailhistory.Newsletter, "A washed coffee from Huila is in, and the tasting on Thursday has two seats left."),
+	letter(mailhistory.Receipt, "Thank you for your order {{order}}. It leaves the roastery tomorrow."),
+	letter(mailhistory.Reopening, "After a pause we deliver to cafés, shops and offices again."),
+	letter(mailhistory.Onboarding[0], "Thank you for coming to Fernhill. Here is how we roast."),
+	letter(mailhistory.Onboarding[1], "Sixty grams to the litre, water just off the boil, four minutes."),
+	letter(mailhistory.Onboarding[2], "Take ten per cent off your first order with the code FIRST."),
 }
 
 // letter returns the template for a kind of mail. Its plain text and its HTML each greet
 // the recipient by first name and contain the parameter text.
-func letter(k letterKind, text string) sending.Template {
+func letter(l mailhistory.Letter, text string) sending.Template {
 	return sending.Template{
-		Name: k.template, Subject: k.subject,
+		Name: l.Template, Subject: l.Subject,
 		Text: "Hello {{first_name}},\n\n" + text + "\n\nFernhill Coffee\n",
 		HTML: "<p>Hello {{first_name}},</p>\n<p>" + text + "</p>\n<p>Fernhill Coffee</p>\n",
 	}

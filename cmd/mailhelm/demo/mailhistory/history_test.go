@@ -1,23 +1,37 @@
-package demodata_test
+package mailhistory_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/demodata"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 )
 
-func TestHistory(t *testing.T) {
+// customers returns 500 customers, of whom two thirds read the newsletter.
+func customers() mailhistory.Audience {
+	var a mailhistory.Audience
+	for i := range 500 {
+		address := fmt.Sprintf("customer.%d@example.com", i)
+		a.Addresses = append(a.Addresses, address)
+		if i%3 > 0 {
+			a.Readers = append(a.Readers, address)
+		}
+	}
+	return a
+}
+
+func TestEvents(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 15, 30, 0, 0, time.UTC)
-	events := demodata.History(now)
-	if !slices.EqualFunc(events, demodata.History(now), func(a, b demodata.PastEvent) bool { return a.At.Equal(b.At) && string(a.Raw) == string(b.Raw) }) {
+	events := mailhistory.Events(now, customers())
+	if !slices.EqualFunc(events, mailhistory.Events(now, customers()), func(a, b mailhistory.Event) bool { return a.At.Equal(b.At) && string(a.Raw) == string(b.Raw) }) {
 		t.Error("the history differs from one time to the next")
 	}
 	count, badDay := map[string]int{}, map[string]int{}
-	last := now.AddDate(0, 0, -demodata.HistoryDays-1)
+	last := now.AddDate(0, 0, -mailhistory.Days-1)
 	for _, e := range events {
 		var event struct {
 			EventType string
@@ -64,7 +78,7 @@ func TestLastDaysHaveEveryKindOfEvent(t *testing.T) {
 	for day := range 7 {
 		now := time.Date(2026, 3, 1+day, 0, 10, 0, 0, time.UTC)
 		seen := map[string]bool{}
-		for _, e := range demodata.History(now) {
+		for _, e := range mailhistory.Events(now, customers()) {
 			var event struct{ EventType string }
 			if err := json.Unmarshal(e.Raw, &event); err != nil {
 				t.Fatal(err)
