@@ -66,6 +66,26 @@ func TestSyncAccountLeavesAJobForEachMirror(t *testing.T) {
 	}
 }
 
+// TestRereadForgetsTheOrganization runs each job of syncs, and one for all organizations.
+func TestRereadForgetsTheOrganization(t *testing.T) {
+	t.Parallel()
+	for _, orgID := range []string{"org", ""} {
+		for _, args := range syncs(orgID) {
+			var calls []string
+			w := Reread(func(orgID string) { calls = append(calls, "forget "+orgID) }, jobs.Worker[jobs.Args]{
+				Work: func(context.Context, jobs.Args) error { calls = append(calls, "work"); return nil },
+			})
+			want := []string{"work"}
+			if orgID != "" {
+				want = []string{"forget " + orgID, "work"}
+			}
+			if err := w.Work(t.Context(), args); err != nil || !slices.Equal(calls, want) {
+				t.Errorf("%s of %q: %v, %v", args.Kind(), orgID, calls, err)
+			}
+		}
+	}
+}
+
 func TestKeepListKeepsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	embedded := simulatortest.Open(t, simulator.Options{})

@@ -23,9 +23,15 @@ func newConnecting(cfg config.Config, s *stores, domains catalogue.Domains) send
 			return accounts.KeepList(ctx, s.account, orgID)
 		},
 		Follow: accounts.SyncAccount(s.queue),
-		Forget: func(orgID string) {
-			s.accounts.Forget(orgID)
-			domains.Account.Forget(orgID)
-		},
+		Forget: forgetAccount(s, domains),
+	}
+}
+
+// forgetAccount returns a function that removes what this process keeps about an organization's sending
+// account: its connection and its state.
+func forgetAccount(s *stores, domains catalogue.Domains) func(orgID string) {
+	return func(orgID string) {
+		s.accounts.Forget(orgID)
+		domains.Account.Forget(orgID)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/retaining"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/images"
@@ -38,20 +39,16 @@ func startJobs(
 	if err != nil {
 		return nil, err
 	}
-	engine.AddWorker(queue, domains.Sync.Worker())
 	engine.AddWorker(queue, domains.Attributes.PassWorker())
 	engine.AddWorker(queue, domains.Segments.FollowWorker())
-	engine.AddWorker(queue, domains.Segments.SweepWorker())
 	engine.AddWorker(queue, domains.Workflows.RevalidateWorker())
 	engine.AddWorker(queue, domains.Bulk.BulkWorker())
 	engine.AddWorker(queue, newUploads(cfg, s, domains.Bulk).Worker())
 	engine.AddWorker(queue, domains.Pushes.PushWorker())
 	engine.AddWorker(queue, domains.Suppression.RejudgeWorker())
 	engine.AddWorker(queue, domains.Account.FollowWorker())
-	engine.AddWorker(queue, domains.Channels.SyncWorker())
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
-	engine.AddWorker(queue, domains.Templates.SyncWorker())
-	engine.AddWorker(queue, newDeployer(cfg, s, images.Resolve(domains.Assets)).Worker())
+	addAccountJobs(queue, cfg, s, domains)
 	engine.AddWorker(queue, s.repository.Worker(domains.Bundles, s.db.Orgs().Org))
 	engine.AddWorker(queue, handover.GiveUpWorker(s.db.Handover(), s.db.Orgs().OrgIDs, cfg.Clock))
 	engine.AddWorker(queue, s.dispatcher.RecountWorker(s.db.Orgs().OrgIDs))
@@ -99,4 +96,15 @@ func startJobs(
 		return nil, errors.Join(err, queue.Stop(ctx))
 	}
 	return queue, nil
+}
+
+// addAccountJobs adds the jobs that follow a change of an organization's connection; see
+// [accounts.SyncAccount].
+func addAccountJobs(queue *engine.Jobs, cfg config.Config, s *stores, domains catalogue.Domains) {
+	forget := forgetAccount(s, domains)
+	engine.AddWorker(queue, accounts.Reread(forget, domains.Channels.SyncWorker()))
+	engine.AddWorker(queue, accounts.Reread(forget, domains.Templates.SyncWorker()))
+	engine.AddWorker(queue, accounts.Reread(forget, domains.Sync.Worker()))
+	engine.AddWorker(queue, accounts.Reread(forget, newDeployer(cfg, s, images.Resolve(domains.Assets)).Worker()))
+	engine.AddWorker(queue, accounts.Reread(forget, domains.Segments.SweepWorker()))
 }
