@@ -12,15 +12,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // PgBouncerServer is a temporary PgBouncer on a port of the loopback interface. It ends with the
-// test or the test process, even after a crash.
+// test or the test process, even after a crash. If it crashes, it is started again, as a supervisor
+// does: version 1.18 of Debian 12 may end when a client cancels a statement
+// (https://github.com/pgbouncer/pgbouncer/issues/822, corrected in 1.19).
 type PgBouncerServer struct {
 	address string // host:port
 	command []string
+	// mu guards running and crashes. crashes has the last lines of each run that crashed.
+	mu      sync.Mutex
 	running program
+	crashes []string
 	// file is the path of pgbouncer.ini, and content returns its text for a PostgreSQL server.
 	file    string
 	content func(target *url.URL) string
@@ -63,6 +70,9 @@ func PgBouncer(tb testing.TB, direct string, c PgBouncerConfig) *PgBouncerServer
 	p := &PgBouncerServer{}
 	tb.Cleanup(func() {
 		p.Stop()
+		for _, lines := range p.crashes {
+			tb.Logf("enginetest: pgbouncer crashed: %s", lines)
+		}
 		_ = os.RemoveAll(dir)
 	})
 	p.file = filepath.Join(dir, "pgbouncer.ini")
@@ -137,7 +147,7 @@ func (p *PgBouncerServer) Repoint(tb testing.TB, direct string) {
 	if err == nil {
 		err = os.WriteFile(p.file, []byte(p.content(target)), 0o644)
 	}
-	if err == nil && p.running.input != nil {
+	if err == nil && p.isRunning() {
 		err = p.reload(tb.Context())
 	}
 	if err != nil {
@@ -145,16 +155,29 @@ func (p *PgBouncerServer) Repoint(tb testing.TB, direct string) {
 	}
 }
 
-// reload runs the command RELOAD of PgBouncer's console.
+// reload runs the command RELOAD of PgBouncer's console. It tries again while the server is started
+// again after a crash.
 func (p *PgBouncerServer) reload(ctx context.Context) error {
-	console := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: p.address, Path: "/pgbouncer", RawQuery: "sslmode=disable"}
-	db, err := sql.Open("postgres", console.String())
+	db, err := sql.Open("postgres", p.consoleURL())
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, "RELOAD")
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for range reloads {
+		if _, err = db.ExecContext(ctx, "RELOAD"); err == nil {
+			break
+		}
+		<-again.C
+	}
 	return errors.Join(err, db.Close())
 }
+
+// consoleURL returns the address of PgBouncer's console.
+func (p *PgBouncerServer) consoleURL() string { return p.URL("postgres:///pgbouncer") }
+
+// reloads is the number of attempts to reload the configuration, in three seconds.
+const reloads = 30
 
 // Start starts the server again after Stop, with the same address.
 func (p *PgBouncerServer) Start(tb testing.TB) {
@@ -165,10 +188,47 @@ func (p *PgBouncerServer) Start(tb testing.TB) {
 }
 
 // Stop kills the server. Repeated calls have no effect.
-func (p *PgBouncerServer) Stop() { p.running.stop() }
+func (p *PgBouncerServer) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running.stop()
+}
+
+func (p *PgBouncerServer) isRunning() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.running.input != nil
+}
 
 func (p *PgBouncerServer) start() error {
-	return p.running.start(nil, "process up", p.command...)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.run()
+}
+
+// run starts the server. The caller holds the mutex mu.
+func (p *PgBouncerServer) run() error {
+	err := p.running.start(nil, "process up", p.command...)
+	if err == nil {
+		go p.reviveAfter(p.running.silent)
+	}
+	return err
+}
+
+// reviveAfter waits until the channel silent of a run is closed, and starts the server again if that was a
+// crash.
+func (p *PgBouncerServer) reviveAfter(silent chan struct{}) {
+	<-silent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running.input == nil || p.running.silent != silent {
+		return // stopped
+	}
+	p.crashes = append(p.crashes, p.running.lines.String())
+	p.running.stop()
+	if err := p.run(); err != nil {
+		p.crashes = append(p.crashes, err.Error())
+	}
 }
 
 // findPgBouncer returns the path of the program. Daemons are often not in the PATH of users.

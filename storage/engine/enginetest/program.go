@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,9 +21,12 @@ const (
 // program is a server program that ends with the test process, even after a crash.
 type program struct {
 	// Closing input ends the running server. When the server has ended, the channel ended is
-	// closed.
-	input io.Closer
-	ended chan struct{}
+	// closed. The channel silent is closed when the server prints nothing more, because it has ended or
+	// crashed.
+	input         io.Closer
+	silent, ended chan struct{}
+	// lines is what the program has printed last.
+	lines *lastLines
 }
 
 // programKeeper is the shell script that runs a program. It kills the program when its
@@ -46,14 +50,14 @@ func (p *program) start(environment []string, ready string, command ...string) e
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	p.input, p.ended = input, make(chan struct{})
+	p.input, p.silent, p.ended, p.lines = input, make(chan struct{}), make(chan struct{}), &lastLines{}
 	started := make(chan error, 1)
-	go func() {
-		defer close(p.ended)
-		started <- awaitLine(output, ready)
-		_, _ = io.Copy(io.Discard, output) // until the program has ended
-		_ = cmd.Wait()                     // always fails, because the program was killed
-	}()
+	go func(silent, ended chan struct{}, lines *lastLines) {
+		defer close(ended)
+		lines.read(output, ready, started)
+		close(silent)
+		_ = cmd.Wait() // always fails, because the program was killed
+	}(p.silent, p.ended, p.lines)
 	select {
 	case err = <-started:
 	case <-time.After(startWait):
@@ -76,15 +80,41 @@ func (p *program) stop() {
 	}
 }
 
-// awaitLine reads output until a line contains ready. It returns an error if the output ends
-// before that.
-func awaitLine(output io.Reader, ready string) error {
-	lines := bufio.NewScanner(output)
-	var last string
+// lastLines are the last lines of the output of a program. They tell why it ended.
+type lastLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// keptLines is the number of lines that lastLines keeps.
+const keptLines = 5
+
+func (l *lastLines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines[max(0, len(l.lines)+1-keptLines):], line)
+}
+
+// String returns the lines.
+func (l *lastLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "\n")
+}
+
+// read reads output until it ends. It sends nil when a line contains ready, or an error if the output ends
+// before that. The channel has room for one.
+func (l *lastLines) read(output io.Reader, ready string, started chan<- error) {
+	lines, isReady := bufio.NewScanner(output), false
 	for lines.Scan() {
-		if last = lines.Text(); strings.Contains(last, ready) {
-			return nil
+		l.add(lines.Text())
+		if !isReady && strings.Contains(lines.Text(), ready) {
+			isReady = true
+			started <- nil
 		}
 	}
-	return fmt.Errorf("the program ended: %s", last)
+	if !isReady {
+		started <- fmt.Errorf("the program ended: %s", l)
+	}
+	_, _ = io.Copy(io.Discard, output) // what follows a line that is too long
 }
