@@ -127,8 +127,8 @@ func (db *DB) Audit() access.AuditStore { return db.Access().Audit }
 // Monitoring returns the store of figures of the whole database.
 func (db *DB) Monitoring() monitoring.Store { return monitoring.New(db.DB) }
 
-// FollowAccessChanges calls the function changed for each change of credentials and grants
-// that another process commits; see [accessstore.FollowChanges].
+// FollowAccessChanges calls the function changed for each change of credentials, grants and
+// settings that another process commits; see [accessstore.FollowChanges].
 func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Change)) {
 	accessstore.FollowChanges(ctx, db.DB, changed)
 }

@@ -26,7 +26,7 @@ type Options struct {
 	// a second server of one installation. nil means a database of its own.
 	Beside *Product
 	// Role says what the process does; "" means everything. A process of another role needs
-	// PostgreSQL.
+	// PostgreSQL, and a worker needs Beside.
 	Role config.Role
 	// Past gives the demo organization a connected sending account and 90 days of sent mail,
 	// as `mailhelm demo` does. This takes a second or two.

@@ -111,6 +111,9 @@ func Start(t testing.TB, opts Options) *Product {
 		clock = opts.Beside.Clock
 	}
 	cfg := newConfig(t, opts, clock)
+	if opts.Role == config.Worker {
+		cfg.Public = opts.Beside.host.Addresses().Public // a worker has no addresses of its own
+	}
 	var mailbox *Mailbox
 	if opts.Mail {
 		mailbox = newMailbox(t)

@@ -2,8 +2,8 @@ package access
 
 import "strings"
 
-// Change is a stored change that may end credentials or reduce their scopes. ID is the id of
-// the changed record; it is "" for [Anything].
+// Change is a stored change that may end credentials or reduce their scopes, or that changes settings which
+// processes keep for some seconds. ID is the id of the changed record; it is "" for [Anything].
 type Change struct {
 	Kind ChangeKind
 	ID   string
@@ -18,7 +18,7 @@ const (
 	GrantChanged      ChangeKind = "grant"       // the grant of a person to an OAuth client
 	TokenDenied       ChangeKind = "token"       // one access token, which was put on the denylist
 	MemberChanged     ChangeKind = "user"        // a changed membership of a user in an organization
-	OrgChanged        ChangeKind = "org"         // a changed organization: its tier, settings or blocked clients
+	OrgChanged        ChangeKind = "org"         // a changed organization: its tier, settings, blocked clients, sending account, webhook endpoints or bucket of received mail
 	SigningKeyChanged ChangeKind = "signing_key" // the keys that sign access tokens
 	// Anything means that notifications may have been lost: any record may have changed.
 	Anything ChangeKind = "anything"

@@ -86,3 +86,6 @@ func (a *Account) SendRate(ctx context.Context, orgID string) (float64, error) {
 // Forget discards the cached state of the organization's sending account. Call it after the
 // connection to the account has changed.
 func (a *Account) Forget(orgID string) { a.overviews.forget(orgID) }
+
+// ForgetAll discards the cached states of all sending accounts.
+func (a *Account) ForgetAll() { a.overviews.forgetAll() }

@@ -111,3 +111,10 @@ func (o *overviews) forget(orgID string) {
 	defer o.mu.Unlock()
 	delete(o.byOrg, orgID)
 }
+
+// forgetAll discards all cached answers.
+func (o *overviews) forgetAll() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.byOrg)
+}

@@ -98,3 +98,6 @@ func (l *Locator) find(p place, read func() (StoredBucket, error)) (Store, error
 func (l *Locator) Forget(orgID string) {
 	l.found.Remove(func(one located) bool { return one.orgID == orgID })
 }
+
+// ForgetAll makes the Locator read the settings of all organizations again.
+func (l *Locator) ForgetAll() { l.found.Remove(func(located) bool { return true }) }

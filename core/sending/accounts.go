@@ -18,7 +18,7 @@ type Open func(Connection) (Account, error)
 // account of the given organization. It is safe for concurrent use.
 //
 // It keeps the account of an organization until the organization's stored connection
-// changes, and reads the connection again every few seconds.
+// changes, and reads the connection again every few seconds. It has many methods because Account has.
 type Accounts struct {
 	connections Connections
 	otherwise   Account
@@ -28,6 +28,9 @@ type Accounts struct {
 
 	mu      sync.RWMutex
 	entries map[string]openAccount
+	// forgotten is the number of calls of Forget. If it changes while a connection is read, the account is
+	// not fresh afterwards.
+	forgotten int
 }
 
 // AccountsConfig configures [Accounts].
@@ -48,7 +51,7 @@ type AccountsConfig struct {
 
 const (
 	// connectionGoodFor is how long a connection is used before it is read from the
-	// database again. Until then, changes by other processes have no effect.
+	// database again. Until then, changes by other processes have no effect, unless Forget is called.
 	connectionGoodFor = 3 * time.Second
 	// lookTimeout is the deadline for reading the stored connection settings from the
 	// database. The call to the account has its own deadline.
@@ -88,12 +91,24 @@ func NewAccounts(c AccountsConfig) *Accounts {
 }
 
 // Forget removes the organization's account from the cache, so that the next use of the
-// account reads the connection from the database. Call it after changing a connection in
-// this process.
+// account reads the connection from the database. Call it after a change of the connection.
 func (a *Accounts) Forget(orgID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.forgotten++
 	delete(a.entries, orgID)
+}
+
+// ForgetAll lets the next use of each account read its connection from the database. Call it if changes of
+// connections may have been missed.
+func (a *Accounts) ForgetAll() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.forgotten++
+	for orgID, entry := range a.entries {
+		entry.looked = time.Time{}
+		a.entries[orgID] = entry
+	}
 }
 
 // accountOf returns the organization's account. It fails with a *Failure if the connection
@@ -107,12 +122,12 @@ func (a *Accounts) accountOf(ctx context.Context, orgID string) (Account, error)
 func (a *Accounts) entryOf(ctx context.Context, orgID string) (openAccount, error) {
 	now := a.clock()
 	a.mu.RLock()
-	entry := a.entries[orgID]
+	entry, before := a.entries[orgID], a.forgotten
 	a.mu.RUnlock()
 	if entry.isFresh(now) {
 		return entry, nil
 	}
-	return a.look(ctx, orgID, now)
+	return a.look(ctx, orgID, now, before)
 }
 
 // ProviderOf returns the kind of the organization's sending account; [Simulated] if none is
@@ -124,8 +139,8 @@ func (a *Accounts) ProviderOf(ctx context.Context, orgID string) (Provider, erro
 
 // look reads the organization's connection and returns its account, which it opens if the
 // connection is new or has changed. Concurrent calls may all read the connection; only one
-// opens the account.
-func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (openAccount, error) {
+// opens the account. before is the number of calls of Forget until now.
+func (a *Accounts) look(ctx context.Context, orgID string, now time.Time, before int) (openAccount, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	c, err := a.connections.Connection(ctx, orgID)
@@ -154,7 +169,9 @@ func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (openA
 		}
 		entry = openAccount{account: account, provider: c.Provider, updated: c.UpdatedAt}
 	}
-	entry.looked = now
+	if entry.looked = now; a.forgotten != before {
+		entry.looked = time.Time{} // the connection may have changed since it was read
+	}
 	if !known && len(a.entries) >= maxOpenAccounts {
 		a.evict()
 	}

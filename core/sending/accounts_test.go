@@ -238,3 +238,33 @@ func BenchmarkContact(b *testing.B) {
 		})
 	}
 }
+
+// changing is a store whose connection changes just after it was read.
+type changing struct {
+	sending.Connections
+	change func()
+}
+
+func (c changing) Connection(ctx context.Context, orgID string) (sending.Connection, error) {
+	found, err := c.Connections.Connection(ctx, orgID)
+	c.change()
+	return found, err
+}
+
+// TestForgetWhileAConnectionIsRead changes a connection between its read and the use of what was read.
+func TestForgetWhileAConnectionIsRead(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "old"})
+	once := sync.OnceFunc(func() {
+		s.now = s.now.Add(time.Millisecond)
+		s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "new"})
+		s.Forget("org")
+	})
+	s.Accounts = sending.NewAccounts(sending.AccountsConfig{
+		Connections: changing{s.stored, once}, Clock: func() time.Time { return s.now },
+		Open: map[sending.Provider]sending.Open{sending.SES: func(c sending.Connection) (sending.Account, error) { return namedAccount{id: c.AccountID}, nil }},
+	})
+	s.wantAccount(t, "org", "old")
+	s.wantAccount(t, "org", "new")
+}

@@ -78,6 +78,14 @@ func (l *Live) Forget(orgID string) {
 	delete(l.byOrg, orgID)
 }
 
+// ForgetAll removes the topics of all organizations from the cache.
+func (l *Live) ForgetAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgotten++
+	clear(l.byOrg)
+}
+
 // DropUnknownTopics returns the consent without choices about topics that the account does
 // not have, because the account would refuse these choices. It fails with
 // core.CodeUpstreamUnavailable if the account's topics cannot be read.

@@ -12,7 +12,7 @@ import (
 
 const (
 	// remembered is how long a process uses the subscriptions of an organization that it has
-	// read. A change in another process applies after this time.
+	// read. A change in another process applies after this time, unless the process is notified.
 	remembered = 5 * time.Second
 	// rememberedOrgs is the maximum number of organizations in the cache.
 	rememberedOrgs = 10_000
@@ -125,7 +125,11 @@ func (o *Observer) subscriptionsOf(ctx context.Context, orgID string) ([]Subscri
 	return all, nil
 }
 
-// forget removes the subscriptions of an organization from the cache.
-func (o *Observer) forget(orgID string) {
+// Forget removes the subscriptions of an organization from the cache. Call it after another process has
+// changed them.
+func (o *Observer) Forget(orgID string) {
 	o.subscriptions.Remove(func(s subscribed) bool { return s.orgID == orgID })
 }
+
+// ForgetAll removes the subscriptions of all organizations from the cache.
+func (o *Observer) ForgetAll() { o.subscriptions.Remove(func(subscribed) bool { return true }) }

@@ -44,7 +44,7 @@ func (w Webhooks) change(ctx context.Context, actor access.Actor, orgID, action,
 		return access.RecordAudit(ctx, w.Audit, now, access.AuditEntry{Actor: actor, Action: action, OrgID: orgID, Subject: id, Detail: detail})
 	})
 	if w.Observer != nil {
-		w.Observer.forget(orgID)
+		w.Observer.Forget(orgID)
 	}
 	return err
 }

@@ -8,19 +8,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// changesChannel is the PostgreSQL NOTIFY channel on which database triggers (migration 27)
-// announce changes of credentials and grants.
-const changesChannel = "mailhelm_access"
-
-// FollowChanges calls the function changed for every change of credentials or grants that
-// any process commits. It makes one call at a time, until ctx ends. It uses one database
+// FollowChanges calls the function changed for every change of credentials, grants or settings of
+// organizations that any process commits. It makes one call at a time, until ctx ends. It uses one database
 // connection of its own.
 //
 // After each connect and reconnect it calls changed with [access.Anything], because
 // notifications of changes may have been missed. On SQLite it returns at once, because only
 // one server process uses the database.
 func FollowChanges(ctx context.Context, db *engine.DB, changed func(access.Change)) {
-	db.Listen(ctx, changesChannel, changeListener{ctx, db.Logger(), changed})
+	db.Listen(ctx, engine.ChangesChannel, changeListener{ctx, db.Logger(), changed})
 }
 
 // changeListener converts messages of the database to access changes, and logs failures of
@@ -36,15 +32,15 @@ func (l changeListener) Connected() { l.changed(access.Change{Kind: access.Anyth
 func (l changeListener) Notified(message string) { l.changed(access.ParseChange(message)) }
 
 func (l changeListener) Refused(err error) {
-	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the database refuses notifications",
+	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds, other changes up to a minute: the database refuses notifications",
 		slog.Any("error", err))
 }
 
 func (l changeListener) Failed(err error) {
-	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the connection for notifications failed",
+	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds, other changes up to a minute: the connection for notifications failed",
 		slog.Any("error", err))
 }
 
 func (l changeListener) Restored() {
-	l.logger.LogAttrs(l.ctx, slog.LevelInfo, "revocations by other processes are notified again")
+	l.logger.LogAttrs(l.ctx, slog.LevelInfo, "changes by other processes are notified again")
 }

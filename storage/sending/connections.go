@@ -163,9 +163,15 @@ func (s ConnectionStore) SaveConnection(ctx context.Context, c sending.Connectio
 		c.AccessKeyID, sealed, c.RoleARN, c.ExternalID, c.TopicARN, string(identities), c.Max24HourSend, c.MaxSendRate, c.MayReachPrivate,
 		c.TemplateVersion, c.IngestPath, c.IngestKeyHash,
 		engine.At(c.CreatedAt), engine.At(c.UpdatedAt))
-	return err
+	if err != nil {
+		return err
+	}
+	return engine.AnnounceOrg(ctx, s.db, c.OrgID)
 }
 
 func (s ConnectionStore) DeleteConnection(ctx context.Context, orgID string) error {
-	return s.db.Change(ctx, "connection", deleteConnection, orgID)
+	if err := s.db.Change(ctx, "connection", deleteConnection, orgID); err != nil {
+		return err
+	}
+	return engine.AnnounceOrg(ctx, s.db, orgID)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // newConnecting returns the functions that change an organization's connection to its
-// sending account. This process uses a changed connection at once, other processes within
-// three seconds. Connecting an account also enqueues the jobs that copy its channels,
+// sending account. This process uses a changed connection at once, others when they are notified; see
+// [stores.followChanges]. Connecting an account also enqueues the jobs that copy its channels,
 // templates and topics.
 func newConnecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
 	return sending.Connecting{
@@ -23,15 +23,6 @@ func newConnecting(cfg config.Config, s *stores, domains catalogue.Domains) send
 			return accounts.KeepList(ctx, s.account, orgID)
 		},
 		Follow: accounts.SyncAccount(s.queue),
-		Forget: forgetAccount(s, domains),
-	}
-}
-
-// forgetAccount returns a function that removes what this process keeps about an organization's sending
-// account: its connection and its state.
-func forgetAccount(s *stores, domains catalogue.Domains) func(orgID string) {
-	return func(orgID string) {
-		s.accounts.Forget(orgID)
-		domains.Account.Forget(orgID)
+		Forget: remembered{s, domains}.forgetAccount,
 	}
 }

@@ -222,7 +222,8 @@ func (h *Host) work(ctx context.Context, metrics *prometheus.Registry) error {
 // follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
 // are sent by every process that runs jobs.
 func (h *Host) follow(simulated *simulatedevents.Events) {
-	unfollowKeys, unreceive, unfollowEvents, unsend, unfollowSite := h.stores.follow(h.cfg), h.stores.incoming.Follow(), func() {}, func() {}, func() {}
+	unfollowKeys := h.stores.follow(h.cfg, remembered{h.stores, h.domains})
+	unreceive, unfollowEvents, unsend, unfollowSite := h.stores.incoming.Follow(), func() {}, func() {}, func() {}
 	if simulated != nil {
 		unfollowEvents, unfollowSite = simulated.Follow(), h.stores.site.Follow()
 	}

@@ -101,7 +101,7 @@ func startJobs(
 // addAccountJobs adds the jobs that follow a change of an organization's connection; see
 // [accounts.SyncAccount].
 func addAccountJobs(queue *engine.Jobs, cfg config.Config, s *stores, domains catalogue.Domains) {
-	forget := forgetAccount(s, domains)
+	forget := remembered{s, domains}.forgetAccount
 	engine.AddWorker(queue, accounts.Reread(forget, domains.Channels.SyncWorker()))
 	engine.AddWorker(queue, accounts.Reread(forget, domains.Templates.SyncWorker()))
 	engine.AddWorker(queue, accounts.Reread(forget, domains.Sync.Worker()))

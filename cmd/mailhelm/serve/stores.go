@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/ownmail"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/repository"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve/site"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/bearer"
 	"github.com/mailhelm/mailhelm/core/dispatch"
 	"github.com/mailhelm/mailhelm/core/handover"
@@ -187,11 +185,10 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 }
 
 // follow keeps this process up to date with changes that other processes commit. It reloads
-// the signing keys and the log level regularly and stores the numbers of calls. Except in a worker, it also
-// removes callers whose credentials
-// or grants changed from the cache of authenticated callers. The returned function stops
+// the signing keys and the log level regularly, stores the numbers of calls, and applies changes of which the
+// database notifies; see followChanges. The returned function stops
 // all tasks and waits until they have ended; it stores the last numbers of calls.
-func (s *stores) follow(cfg config.Config) func() {
+func (s *stores) follow(cfg config.Config, settings remembered) func() {
 	log := cfg.Log
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(signing.ReloadEvery)
@@ -205,11 +202,7 @@ func (s *stores) follow(cfg config.Config) func() {
 		levels := monitoring.LogLevels{Facts: s.db.Installation(), Level: cfg.LogLevel, Own: cfg.LogLevel.Level(), Clock: cfg.Clock, Log: log}
 		running.Go(func() { levels.Follow(ctx, leveling.C) })
 	}
-	if s.principals != nil {
-		running.Go(func() {
-			s.db.FollowAccessChanges(ctx, func(c access.Change) { s.apply(ctx, c, log) })
-		})
-	}
+	running.Go(func() { s.followChanges(ctx, settings, log) })
 	return func() {
 		ticker.Stop()
 		flushing.Stop()
@@ -236,25 +229,6 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 		running.Wait()
 		return s.process.Stop(ctx)
 	}, nil
-}
-
-// reloadTimeout limits one reload of the signing keys, so that an unresponsive database
-// does not delay the handling of the next change of access data.
-const reloadTimeout = 2 * time.Second
-
-// apply handles a change of access data, such as a revoked key, that this or another
-// process committed. It removes the callers that the change affects from the cache. It
-// reloads the signing keys if they may have changed. It logs a failed reload and does not
-// repeat it, because the method follow also reloads the keys regularly.
-func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
-	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
-		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)
-		defer cancel()
-		if err := s.signing.Reload(bounded); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "signing keys not reloaded", "cause", err)
-		}
-	}
-	s.principals.Apply(c)
 }
 
 // migrate applies missing migrations to the database. If leave is true, it applies none and

@@ -55,6 +55,13 @@ type Parts struct {
 	public    config.Public
 }
 
+// Forget makes the process read again where the mail of an organization is kept. Call it after another
+// process has changed that.
+func (p *Parts) Forget(orgID string) { p.stored.Locator.Forget(orgID) }
+
+// ForgetAll is Forget for all organizations.
+func (p *Parts) ForgetAll() { p.stored.Locator.ForgetAll() }
+
 // Store stores inboxes.
 type Store interface {
 	inboxes.Store
