@@ -125,8 +125,7 @@ func (o *Observer) subscriptionsOf(ctx context.Context, orgID string) ([]Subscri
 	return all, nil
 }
 
-// Forget removes the subscriptions of an organization from the cache. Call it after another process has
-// changed them.
+// Forget removes the subscriptions of an organization from the cache. Call it after they have changed.
 func (o *Observer) Forget(orgID string) {
 	o.subscriptions.Remove(func(s subscribed) bool { return s.orgID == orgID })
 }

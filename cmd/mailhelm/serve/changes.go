@@ -27,9 +27,8 @@ func (s *stores) followChanges(ctx context.Context, settings remembered, log *sl
 }
 
 // apply handles a change of access data, such as a revoked key. It removes the callers that the change affects
-// from the cache, which a worker does not have. It
-// reloads the signing keys if they may have changed. It logs a failed reload and does not
-// repeat it, because the method follow also reloads the keys regularly.
+// from the cache, which a worker does not have. It reloads the signing keys if they may have changed. It logs
+// a failed reload and does not repeat it, because the method follow also reloads the keys regularly.
 func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	if s.principals == nil {
 		return

@@ -186,8 +186,8 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 
 // follow keeps this process up to date with changes that other processes commit. It reloads
 // the signing keys and the log level regularly, stores the numbers of calls, and applies changes of which the
-// database notifies; see followChanges. The returned function stops
-// all tasks and waits until they have ended; it stores the last numbers of calls.
+// database notifies; see followChanges. The returned function stops all tasks and waits until they have ended; it
+// stores the last numbers of calls.
 func (s *stores) follow(cfg config.Config, settings remembered) func() {
 	log := cfg.Log
 	ctx, cancel := context.WithCancel(context.Background())

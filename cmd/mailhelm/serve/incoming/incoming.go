@@ -55,8 +55,7 @@ type Parts struct {
 	public    config.Public
 }
 
-// Forget makes the process read again where the mail of an organization is kept. Call it after another
-// process has changed that.
+// Forget makes the process read again where the mail of an organization is kept. Call it after that has changed.
 func (p *Parts) Forget(orgID string) { p.stored.Locator.Forget(orgID) }
 
 // ForgetAll is Forget for all organizations.
