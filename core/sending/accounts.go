@@ -90,13 +90,17 @@ func NewAccounts(c AccountsConfig) *Accounts {
 	}
 }
 
-// Forget removes the organization's account from the cache, so that the next use of the
-// account reads the connection from the database. Call it after a change of the connection.
+// Forget lets the next use of the organization's account read its connection from the database. Call it after a
+// change of the connection. If the connection did not change, the account stays open, with its pace and its
+// connections to the provider.
 func (a *Accounts) Forget(orgID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forgotten++
-	delete(a.entries, orgID)
+	if entry, known := a.entries[orgID]; known {
+		entry.looked = time.Time{}
+		a.entries[orgID] = entry
+	}
 }
 
 // ForgetAll lets the next use of each account read its connection from the database. Call it if changes of

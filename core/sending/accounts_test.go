@@ -268,3 +268,20 @@ func TestForgetWhileAConnectionIsRead(t *testing.T) {
 	s.wantAccount(t, "org", "old")
 	s.wantAccount(t, "org", "new")
 }
+
+// TestForgottenAccountStaysOpen forgets an account whose connection did not change. It must stay open, because it
+// knows how fast the provider lets it send.
+func TestForgottenAccountStaysOpen(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "one"})
+	for range 2 {
+		s.wantAccount(t, "org", "one")
+		s.Forget("org")
+		s.wantAccount(t, "org", "one")
+		s.ForgetAll()
+	}
+	if s.openeds != 1 {
+		t.Errorf("opened %d times", s.openeds)
+	}
+}
