@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 	_ "github.com/lib/pq" // the driver "postgres"
 	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest/daemon"
 )
 
 const (
@@ -89,10 +90,10 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	environment := append(os.Environ(), "TMPDIR="+dir,
-		"LISTMONK_ADMIN_USER=owner", "LISTMONK_ADMIN_PASSWORD="+uuid.NewString(), "LISTMONK_ADMIN_API_USER=importer")
+	environment := []string{"TMPDIR=" + dir,
+		"LISTMONK_ADMIN_USER=owner", "LISTMONK_ADMIN_PASSWORD=" + uuid.NewString(), "LISTMONK_ADMIN_API_USER=importer"}
 	install := exec.Command(binary, "--install", "--yes", "--config", file)
-	install.Dir, install.Env = dir, environment
+	install.Dir, install.Env = dir, append(os.Environ(), environment...)
 	output, err := install.CombinedOutput()
 	token := regexp.MustCompile(`LISTMONK_ADMIN_API_TOKEN="(.+)"`).FindSubmatch(output)
 	if err != nil || token == nil {
@@ -108,27 +109,17 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	return l
 }
 
-// serveListmonk starts the listmonk server and returns a function that stops it. The server
-// runs in a shell, which kills it when the shell's standard input ends. So the server also
-// ends if the test process crashes.
+// serveListmonk starts the listmonk server and returns a function that stops it.
 func serveListmonk(b *testing.B, dir string, environment []string, program ...string) func() {
 	b.Helper()
-	cmd := exec.Command("sh", append([]string{"-c", `"$@" & read -r _; kill -9 $!; wait`, "sh"}, program...)...)
-	cmd.Dir, cmd.Env = dir, environment
-	stop, err := cmd.StdinPipe()
+	running, err := daemon.Start(daemon.Config{Command: program, Dir: dir, Environment: environment})
 	if err != nil {
 		b.Fatal(err)
 	}
-	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
 	return func() {
-		_ = stop.Close()
-		_ = cmd.Wait() // the error is ignored, because the shell kills listmonk
+		running.Stop()
 		if b.Failed() {
-			b.Logf("listmonk said:\n%s", &log)
+			b.Logf("listmonk said:\n%s", running.Output())
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/storage/engine/enginetest"
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest/daemon"
 )
 
 // names are the host names that the documented configurations serve.
@@ -41,24 +42,15 @@ type proxy struct {
 	roots   *x509.CertPool
 }
 
-// proxyKeeper runs a program until standard input ends, when the test stops it or crashes.
-// SIGTERM lets nginx end its worker processes.
-const proxyKeeper = `"$@" & read -r _; kill $!; wait`
-
 // start starts a proxy program and waits until the address answers TLS.
 func (p *proxy) start(t *testing.T, command ...string) {
 	t.Helper()
-	cmd := exec.Command("sh", append([]string{"-c", proxyKeeper, "sh"}, command...)...)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	input, err := cmd.StdinPipe()
+	running, err := daemon.Start(daemon.Config{Command: command})
 	must(t, err)
-	must(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = input.Close()
-		_ = cmd.Wait() // ends with the status of the program
+		running.Stop()
 		if t.Failed() {
-			t.Logf("the proxy said:\n%.4000s", said.String())
+			t.Logf("the proxy said:\n%s", running.Output())
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

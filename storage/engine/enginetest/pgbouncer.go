@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest/daemon"
 )
 
 // PgBouncerServer is a temporary PgBouncer on a port of the loopback interface. It ends with the
@@ -24,9 +26,10 @@ import (
 type PgBouncerServer struct {
 	address string // host:port
 	command []string
-	// mu guards running and crashes. crashes has the last lines of each run that crashed.
+	// mu guards running and crashes. running is nil after Stop. crashes has the last lines of each run that
+	// crashed.
 	mu      sync.Mutex
-	running program
+	running *daemon.Daemon
 	crashes []string
 	// file is the path of pgbouncer.ini, and content returns its text for a PostgreSQL server.
 	file    string
@@ -191,13 +194,14 @@ func (p *PgBouncerServer) Start(tb testing.TB) {
 func (p *PgBouncerServer) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running.stop()
+	p.running.Stop()
+	p.running = nil
 }
 
 func (p *PgBouncerServer) isRunning() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.running.input != nil
+	return p.running != nil
 }
 
 func (p *PgBouncerServer) start() error {
@@ -208,24 +212,29 @@ func (p *PgBouncerServer) start() error {
 
 // run starts the server. The caller holds the mutex mu.
 func (p *PgBouncerServer) run() error {
-	err := p.running.start(nil, "process up", p.command...)
-	if err == nil {
-		go p.reviveAfter(p.running.silent)
+	started, err := daemon.Start(daemon.Config{Command: p.command, Ready: "process up", Wait: startWait})
+	if p.running = started; err == nil {
+		go p.reviveAfter(started)
 	}
 	return err
 }
 
-// reviveAfter waits until the channel silent of a run is closed, and starts the server again if that was a
-// crash.
-func (p *PgBouncerServer) reviveAfter(silent chan struct{}) {
-	<-silent
+// mostCrashes is the number of crashes after which the server is not started again.
+const mostCrashes = 20
+
+// reviveAfter waits until a run of the server ends, and starts the server again if that was a crash.
+func (p *PgBouncerServer) reviveAfter(d *daemon.Daemon) {
+	<-d.Silent()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running.input == nil || p.running.silent != silent {
+	if p.running != d {
 		return // stopped
 	}
-	p.crashes = append(p.crashes, p.running.lines.String())
-	p.running.stop()
+	d.Stop()
+	p.running = nil
+	if p.crashes = append(p.crashes, d.Output()); len(p.crashes) >= mostCrashes {
+		return
+	}
 	if err := p.run(); err != nil {
 		p.crashes = append(p.crashes, err.Error())
 	}

@@ -1,11 +1,11 @@
 package enginetest
 
 import (
-	"context"
-	"errors"
 	"net"
 	"os/exec"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest/daemon"
 )
 
 // RedisServer is a temporary Redis server on a port of the loopback interface. It writes
@@ -16,7 +16,7 @@ type RedisServer struct {
 	dir  string // the server's working folder
 	args []string
 
-	running program
+	running *daemon.Daemon
 }
 
 // redisPassword is the password of every test server. Tests check that responses and logs
@@ -68,17 +68,6 @@ func redis(tb testing.TB, scheme string, listen func(port string) []string) *Red
 	return r
 }
 
-// freePort returns a port of the loopback interface on which no process listens.
-func freePort(ctx context.Context) (string, error) {
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, errors.Join(err, l.Close())
-}
-
 // Start starts the server again after Stop. The server has the same address, and no data.
 func (r *RedisServer) Start(tb testing.TB) {
 	tb.Helper()
@@ -88,8 +77,10 @@ func (r *RedisServer) Start(tb testing.TB) {
 }
 
 // Stop kills the server. Repeated calls have no effect.
-func (r *RedisServer) Stop() { r.running.stop() }
+func (r *RedisServer) Stop() { r.running.Stop() }
 
 func (r *RedisServer) start() error {
-	return r.running.start(nil, "Ready to accept connections", append([]string{"redis-server"}, r.args...)...)
+	var err error
+	r.running, err = daemon.Start(daemon.Config{Command: append([]string{"redis-server"}, r.args...), Ready: "Ready to accept connections", Wait: startWait})
+	return err
 }

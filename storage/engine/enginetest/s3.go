@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/storage/engine/enginetest/daemon"
 )
 
 // S3Server is a temporary S3 server on a port of the loopback interface, with one bucket. It
@@ -25,7 +27,7 @@ type S3Server struct {
 	Dir string
 
 	args    []string
-	running program
+	running *daemon.Daemon
 }
 
 // The bucket of an [S3Server], its region, and the access key of its owner.
@@ -110,11 +112,12 @@ func (s *S3Server) Start(tb testing.TB) {
 }
 
 // Stop kills the server. Repeated calls have no effect.
-func (s *S3Server) Stop() { s.running.stop() }
+func (s *S3Server) Stop() { s.running.Stop() }
 
 func (s *S3Server) start(ctx context.Context) error {
 	keys := []string{"ROOT_ACCESS_KEY_ID=" + S3AccessKeyID, "ROOT_SECRET_ACCESS_KEY=" + S3Secret}
-	if err := s.running.start(keys, s.URL, s.args...); err != nil {
+	var err error
+	if s.running, err = daemon.Start(daemon.Config{Command: s.args, Environment: keys, Ready: s.URL, Wait: startWait}); err != nil {
 		return err
 	}
 	// The server prints its address before it listens there.

@@ -43,7 +43,7 @@ func EICAR() string {
 
 // Clamd is a running clamd. It listens on a Unix socket and on a port of the loopback.
 type Clamd struct {
-	daemon
+	scanner
 	// Socket is the path of the Unix socket, TCP the address host:port.
 	Socket, TCP string
 }
@@ -53,7 +53,7 @@ type Clamd struct {
 func StartClamd(tb testing.TB) *Clamd {
 	tb.Helper()
 	require(tb, "clamd", "clamav-daemon")
-	c := &Clamd{daemon: daemon{program: "clamd", ready: "Self checking disabled", dir: enginetest.Folder(tb)}}
+	c := &Clamd{scanner: scanner{program: "clamd", ready: "Self checking disabled", dir: enginetest.Folder(tb)}}
 	c.Socket = filepath.Join(c.dir, "clamd.sock")
 	c.args = []string{"--foreground", "--config-file=" + filepath.Join(c.dir, "clamd.conf")}
 	var err error
@@ -73,7 +73,7 @@ func StartClamd(tb testing.TB) *Clamd {
 	return c
 }
 
-// Start starts the daemon again after Stop, at the same addresses.
+// Start starts the scanner again after Stop, at the same addresses.
 func (c *Clamd) Start(tb testing.TB) {
 	tb.Helper()
 	if err := c.start(); err != nil {

@@ -32,7 +32,7 @@ func GTUBE() string {
 
 // Rspamd is a running rspamd. It listens on a port of the loopback.
 type Rspamd struct {
-	daemon
+	scanner
 	URL *url.URL
 	// names is the socket to which rspamd sends its DNS queries. It answers none.
 	names   net.PacketConn
@@ -44,7 +44,7 @@ type Rspamd struct {
 func StartRspamd(tb testing.TB) *Rspamd {
 	tb.Helper()
 	require(tb, "rspamd", "rspamd")
-	r := &Rspamd{daemon: daemon{program: "rspamd", ready: "starting normal process", dir: enginetest.Folder(tb)}}
+	r := &Rspamd{scanner: scanner{program: "rspamd", ready: "starting normal process", dir: enginetest.Folder(tb)}}
 	r.args = []string{"--no-fork", "--config=" + r.dir + "/rspamd.conf"}
 	if os.Getuid() == 0 {
 		r.args = append(r.args, "--insecure") // as root, it would want the name of another user
@@ -73,7 +73,7 @@ func StartRspamd(tb testing.TB) *Rspamd {
 	return r
 }
 
-// Start starts the daemon again after Stop, at the same address.
+// Start starts the scanner again after Stop, at the same address.
 func (r *Rspamd) Start(tb testing.TB) {
 	tb.Helper()
 	if err := r.start(); err != nil {
