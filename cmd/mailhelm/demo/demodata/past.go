@@ -130,12 +130,17 @@ func ParseAhead(now time.Time) *Ahead {
 	return a
 }
 
+// historyAt returns the events of the demo's mail until now.
+func historyAt(now time.Time) []mailhistory.Event {
+	return mailhistory.Events(now, audienceOf(allPeople(now)))
+}
+
 // parseHistory returns the events of the demo's mail, parsed as the server parses notifications of
 // Amazon SES. Parsing returns one event for each recipient; each of these events has one
 // recipient, so the number of events stays the same.
 func parseHistory(now time.Time) ([]messages.Event, error) {
 	var events []messages.Event
-	for _, past := range mailhistory.Events(now, audienceOf(allPeople(now))) {
+	for _, past := range historyAt(now) {
 		some, err := messages.ParseSES(past.Raw, past.At)
 		if err != nil {
 			return nil, err

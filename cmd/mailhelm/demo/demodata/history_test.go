@@ -1,8 +1,7 @@
-package mailhistory_test
+package demodata
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -10,24 +9,11 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo/mailhistory"
 )
 
-// customers returns 500 customers, of whom two thirds read the newsletter.
-func customers() mailhistory.Audience {
-	var a mailhistory.Audience
-	for i := range 500 {
-		address := fmt.Sprintf("customer.%d@example.com", i)
-		a.Addresses = append(a.Addresses, address)
-		if i%3 > 0 {
-			a.Readers = append(a.Readers, address)
-		}
-	}
-	return a
-}
-
-func TestEvents(t *testing.T) {
+func TestHistory(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 15, 30, 0, 0, time.UTC)
-	events := mailhistory.Events(now, customers())
-	if !slices.EqualFunc(events, mailhistory.Events(now, customers()), func(a, b mailhistory.Event) bool { return a.At.Equal(b.At) && string(a.Raw) == string(b.Raw) }) {
+	events := historyAt(now)
+	if !slices.EqualFunc(events, historyAt(now), func(a, b mailhistory.Event) bool { return a.At.Equal(b.At) && string(a.Raw) == string(b.Raw) }) {
 		t.Error("the history differs from one time to the next")
 	}
 	count, badDay := map[string]int{}, map[string]int{}
@@ -78,7 +64,7 @@ func TestLastDaysHaveEveryKindOfEvent(t *testing.T) {
 	for day := range 7 {
 		now := time.Date(2026, 3, 1+day, 0, 10, 0, 0, time.UTC)
 		seen := map[string]bool{}
-		for _, e := range mailhistory.Events(now, customers()) {
+		for _, e := range historyAt(now) {
 			var event struct{ EventType string }
 			if err := json.Unmarshal(e.Raw, &event); err != nil {
 				t.Fatal(err)
