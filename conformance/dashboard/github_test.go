@@ -3,7 +3,6 @@ package dashboard_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -49,16 +48,18 @@ func TestGitHubApp(t *testing.T) {
 		URL: stand.URL, App: githubtest.AppID, Key: githubtest.PEM(), ClientSecret: githubtest.ClientSecret, WebhookSecret: webhookSecret,
 	}})
 	j := &appJourney{browser: owner(t, p), github: stand}
-	j.commit("attr.age >= 18")
+	commit := j.commit("attr.age >= 18")
 	j.connect()
-	j.awaitSegment("attr.age >= 18")
+	j.awaitSync(commit)
+	j.hasSegment("attr.age >= 18")
 	j.push()
 	j.propose()
 }
 
-// commit commits a segment below the folder mail, and the attribute that it tests.
-func (j *appJourney) commit(predicate string) {
-	j.github.Commit(map[string]string{
+// commit commits a segment below the folder mail, and the attribute that it tests. It returns the id of
+// the commit.
+func (j *appJourney) commit(predicate string) string {
+	return j.github.Commit(map[string]string{
 		"mail/mailhelm.json":             `{"attributes": "attributes.json", "segments": {"grown-ups": {"path": "grown-ups.predicate", "name": "Grown-ups"}}}`,
 		"mail/attributes.json":           `{"type": "object", "properties": {"age": {"type": "number"}}}`,
 		"mail/grown-ups.predicate":       predicate,
@@ -96,17 +97,27 @@ func (j *appJourney) connect() {
 	j.wants(j.submit(choice, path, func(form url.Values) { form.Set("path_prefix", "mail") }), "The repository is connected", githubtest.Name)
 }
 
-// awaitSegment waits until the segment of the repository has a predicate.
-func (j *appJourney) awaitSegment(predicate string) {
+// awaitSync waits until a commit is applied, and the result of the sync is stored. Until then, the
+// repository has commits that are not applied, so no change can be proposed.
+func (j *appJourney) awaitSync(commit string) {
 	j.t.Helper()
 	product.Await(j.t, time.Minute, func() error {
-		a := j.p.Send(j.t, product.Request{URL: j.p.BaseURL + "/v1/segments/grown-ups", Bearer: j.p.Live.APIKey})
-		var got struct{ Source, Origin, Status string }
-		if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Source != predicate || got.Origin != "git" || got.Status != "active" {
-			return fmt.Errorf("the segment: %d %s: %w", a.Status, a.Body, err)
+		c, _, err := j.p.Repository.Settings.Of(j.t.Context(), j.p.OrgID)
+		if err == nil && (c.State != git.Synced || c.Revision.Commit != commit) {
+			err = fmt.Errorf("%s at %s, want %s: %s", c.State, c.Revision.Commit, commit, c.Failure)
 		}
-		return nil
+		return err
 	})
+}
+
+// hasSegment checks the predicate of the segment of the repository.
+func (j *appJourney) hasSegment(predicate string) {
+	j.t.Helper()
+	a := j.p.Send(j.t, product.Request{URL: j.p.BaseURL + "/v1/segments/grown-ups", Bearer: j.p.Live.APIKey})
+	var got struct{ Source, Origin, Status string }
+	if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Source != predicate || got.Origin != "git" || got.Status != "active" {
+		j.t.Errorf("the segment: %d %s: %v", a.Status, a.Body, err)
+	}
 }
 
 // deliver sends a webhook, as GitHub does. more has members of its body.
@@ -126,11 +137,12 @@ func (j *appJourney) push() {
 	if status := j.deliver("push", push, "another secret"); status != http.StatusUnauthorized {
 		j.t.Errorf("another signature: %d", status)
 	}
-	j.commit("attr.age >= 21")
+	commit := j.commit("attr.age >= 21")
 	if status := j.deliver("push", push, webhookSecret); status != http.StatusAccepted {
 		j.t.Fatalf("a push: %d", status)
 	}
-	j.awaitSegment("attr.age >= 21")
+	j.awaitSync(commit)
+	j.hasSegment("attr.age >= 21")
 }
 
 // propose lets an agent save a workflow, which opens a pull request. The page shows it until it is merged
@@ -157,24 +169,18 @@ func (j *appJourney) propose() {
 	if _, ok := j.github.File(opened.Branch, "mail/workflows/trial.flow"); !ok {
 		j.t.Error("the branch does not have the workflow")
 	}
-	j.github.Decide(opened.Branch, true)
+	merge := j.github.Decide(opened.Branch, true)
 	if status := j.deliver("pull_request", `"action": "closed", "pull_request": {"head": {"ref": "`+opened.Branch+`"}}`, webhookSecret); status != http.StatusAccepted {
 		j.t.Fatalf("a merge: %d", status)
 	}
-	product.Await(j.t, time.Minute, func() error {
-		all, err := j.p.Repository.Settings.Store.Proposals(j.t.Context(), j.p.OrgID, 9)
-		if err == nil && (len(all) != 1 || all[0].State != git.Merged) {
-			err = fmt.Errorf("proposals %+v", all)
-		}
-		return err
-	})
-	// The proposal is merged before the commit is applied.
-	product.Await(j.t, time.Minute, func() error {
-		workflow, err := j.p.Workflows.Store.Workflow(j.t.Context(), j.p.OrgID, "trial")
-		if err != nil || workflow.Origin != "git" {
-			return errors.Join(err, fmt.Errorf("the merged workflow: %+v", workflow))
-		}
-		return nil
-	})
+	j.awaitSync(merge)
+	all, err := j.p.Repository.Settings.Store.Proposals(j.t.Context(), j.p.OrgID, 9)
+	if err != nil || len(all) != 1 || all[0].State != git.Merged {
+		j.t.Errorf("proposals %+v: %v", all, err)
+	}
+	workflow, err := j.p.Workflows.Store.Workflow(j.t.Context(), j.p.OrgID, "trial")
+	if err != nil || workflow.Origin != "git" {
+		j.t.Errorf("the merged workflow: %+v: %v", workflow, err)
+	}
 	j.wants(j.open("/dashboard/git"), `href="`+address+`"`, "merged", "synced")
 }

@@ -197,8 +197,8 @@ func (s *Server) Pulls() []Pull {
 }
 
 // Decide merges or closes the pull requests of a branch, and deletes the branch. A merge gives the
-// default branch the files of the branch.
-func (s *Server) Decide(branch string, merged bool) {
+// default branch the files of the branch. It returns the commit of the default branch.
+func (s *Server) Decide(branch string, merged bool) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if tip := s.branches[branch]; merged && tip != "" {
@@ -210,6 +210,7 @@ func (s *Server) Decide(branch string, merged bool) {
 		}
 	}
 	delete(s.branches, branch)
+	return s.branches[s.defaultBranch]
 }
 
 // Person lets a browser bring a code of a person who may write to repositories of the installation.
