@@ -1,7 +1,6 @@
 package events
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -44,13 +43,7 @@ func types(all ...messages.EventType) map[messages.EventType]bool {
 func TestSimulatedMailReportsByItself(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		connecting := sending.Connecting{
-			Connections: p.Connections, Transactor: p.DB, Clock: p.Clock.Now,
-			Record: func(context.Context, string, string, map[string]any) error { return nil },
-		}
-		if _, err := connecting.Connect(t.Context(), sending.NewConnection{OrgID: p.OrgID, Provider: sending.Simulated}); err != nil {
-			t.Fatal(err)
-		}
+		p.Connect(t, sending.NewConnection{OrgID: p.OrgID, Provider: sending.Simulated}, nil)
 		account := sending.NewAccounts(sending.AccountsConfig{Connections: p.Connections, Otherwise: p.Simulator, Clock: p.Clock.Now})
 		ids := map[string]string{}
 		for _, c := range mailboxCases {

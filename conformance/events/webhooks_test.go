@@ -1,7 +1,6 @@
 package events
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
@@ -28,13 +27,7 @@ func TestWebhooksReportSimulatedMail(t *testing.T) {
 	t.Parallel()
 	inbox := newInbox(t)
 	product.EachWith(t, product.Options{WebhookCAs: inbox.roots}, func(t *testing.T, p *product.Product) {
-		connecting := sending.Connecting{
-			Connections: p.Connections, Transactor: p.DB, Clock: p.Clock.Now,
-			Record: func(context.Context, string, string, map[string]any) error { return nil },
-		}
-		if _, err := connecting.Connect(t.Context(), sending.NewConnection{OrgID: p.OrgID, Provider: sending.Simulated}); err != nil {
-			t.Fatal(err)
-		}
+		p.Connect(t, sending.NewConnection{OrgID: p.OrgID, Provider: sending.Simulated}, nil)
 		path := "/" + core.NewID()
 		_, secret, err := p.Webhooks.Create(t.Context(), access.ActorOf(access.Operator), p.OrgID, core.NewID(), webhooks.Settings{
 			URL: inbox.server.URL + path, Types: []webhooks.EventType{webhooks.Delivered, webhooks.Bounced, webhooks.Complained}, Enabled: true,

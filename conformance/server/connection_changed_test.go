@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -28,18 +27,9 @@ func TestAccountThatAnotherProcessConnected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := sending.Connecting{
-		Connections: p.Connections, Transactor: p.DB, Clock: p.Clock.Now, Follow: accounts.SyncAccount(queue),
-		Record: func(context.Context, string, string, map[string]any) error { return nil },
-		KeepList: func(ctx context.Context, orgID string, _ sending.Provider) error {
-			return p.DB.Consent().EnsureContactList(ctx, orgID)
-		},
-	}
-	if _, err := other.Connect(t.Context(), sending.NewConnection{
+	p.Connect(t, sending.NewConnection{
 		OrgID: p.OrgID, Provider: sending.SMTP, Endpoint: "127.0.0.1:2525", Identities: []string{"elsewhere.example"}, MayReachPrivate: true,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}, accounts.SyncAccount(queue))
 	product.Await(t, 20*time.Second, func() error {
 		var found int
 		if err := p.SQL(t).QueryRowContext(t.Context(), "SELECT count(*) FROM identities WHERE identity = 'elsewhere.example'").Scan(&found); err != nil || found == 1 {

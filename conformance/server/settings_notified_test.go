@@ -71,17 +71,8 @@ func TestAccountOfAnotherServer(t *testing.T) {
 	if err := account(); err == nil {
 		t.Fatal("the second server has the account before it is connected")
 	}
-	connecting := sending.Connecting{
-		Connections: one.Connections, Transactor: one.DB, Clock: one.Clock.Now,
-		Record: func(context.Context, string, string, map[string]any) error { return nil },
-		KeepList: func(ctx context.Context, orgID string, _ sending.Provider) error {
-			return one.DB.Consent().EnsureContactList(ctx, orgID)
-		},
-	}
-	if _, err := connecting.Connect(t.Context(), sending.NewConnection{
+	one.Connect(t, sending.NewConnection{
 		OrgID: one.OrgID, Provider: sending.SMTP, Endpoint: "127.0.0.1:2525", Identities: []string{"elsewhere.example"}, Max24HourSend: 4321, MayReachPrivate: true,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}, nil)
 	product.Await(t, notifyWait, account)
 }

@@ -26,6 +26,9 @@ type SyncArgs struct {
 // Kind returns the name of the job that copies channels from the sending accounts.
 func (SyncArgs) Kind() string { return "channel_sync" }
 
+// Org returns the id of the organization, or "" for all; see [jobs.OrgArgs].
+func (a SyncArgs) Org() string { return a.OrgID }
+
 // SyncWorker returns the job that copies the configuration sets and identities of every
 // organization's account into the database.
 func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {

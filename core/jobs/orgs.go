@@ -8,6 +8,12 @@ import (
 	"slices"
 )
 
+// OrgArgs are the arguments of a job for one organization, whose id Org returns, or for all, if it is "".
+type OrgArgs interface {
+	Args
+	Org() string
+}
+
 // ForEachOrg calls visit for the organization with the given id or, if id is "", for each
 // organization that list returns. After a failed visit it continues, because one
 // unreachable account must not delay other customers. It returns all failures, joined. Each

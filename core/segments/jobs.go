@@ -46,6 +46,9 @@ type SweepArgs struct {
 // Kind returns the name of the job that evaluates all contacts for segments.
 func (SweepArgs) Kind() string { return "segments_sweep" }
 
+// Org returns the id of the organization, or "" for all; see [jobs.OrgArgs].
+func (a SweepArgs) Org() string { return a.OrgID }
+
 // ObserveChange stores that contacts were written or had an activity, so that
 // [Segments.Follow] evaluates them. Call it in the transaction of the change.
 func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs []string) error {

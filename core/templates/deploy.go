@@ -33,6 +33,9 @@ type DeployArgs struct {
 // Kind returns the name of the job that deploys managed templates.
 func (DeployArgs) Kind() string { return "template_deploy" }
 
+// Org returns the id of the organization, or "" for all; see [jobs.OrgArgs].
+func (a DeployArgs) Org() string { return a.OrgID }
+
 // MailSettings reads the settings with which mail is finished.
 type MailSettings interface {
 	// Of returns the settings of an organization, the defaults if it has changed none.

@@ -25,6 +25,9 @@ type SyncArgs struct {
 // Kind returns the name of the job that copies templates from the sending accounts.
 func (SyncArgs) Kind() string { return "template_sync" }
 
+// Org returns the id of the organization, or "" for all; see [jobs.OrgArgs].
+func (a SyncArgs) Org() string { return a.OrgID }
+
 // SyncWorker returns the job that copies the templates of every organization's account into
 // the database.
 func (t *Templates) SyncWorker() jobs.Worker[SyncArgs] {

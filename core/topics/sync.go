@@ -65,6 +65,9 @@ type SyncArgs struct {
 // Kind returns the name of the job.
 func (SyncArgs) Kind() string { return "contact_list_sync" }
 
+// Org returns the id of the organization, or "" for all; see [jobs.OrgArgs].
+func (a SyncArgs) Org() string { return a.OrgID }
+
 // SyncReport has the numbers of changes that one organization's sync made in the database
 // and at the account.
 type SyncReport struct {

@@ -133,16 +133,11 @@ func (s Store) SaveBucket(ctx context.Context, orgID string, b objects.StoredBuc
 	}
 	_, err = s.db.Exec(ctx, saveBucket, orgID, b.ID, b.Endpoint, b.Region, b.Name, b.Prefix, b.PathStyle, b.AccessKeyID, sealed,
 		string(b.Encryption), b.KMSKeyID, b.InUse, engine.At(b.CreatedAt), engine.At(b.UpdatedAt))
-	if err != nil {
-		return err
-	}
-	return engine.AnnounceOrg(ctx, s.db, orgID)
+	return engine.Announced(ctx, s.db, orgID, err)
 }
 
 // LeaveBuckets marks all buckets of an organization as not in use.
 func (s Store) LeaveBuckets(ctx context.Context, orgID string) error {
-	if _, err := s.db.Exec(ctx, leaveBuckets, orgID); err != nil {
-		return err
-	}
-	return engine.AnnounceOrg(ctx, s.db, orgID)
+	_, err := s.db.Exec(ctx, leaveBuckets, orgID)
+	return engine.Announced(ctx, s.db, orgID, err)
 }

@@ -163,15 +163,9 @@ func (s ConnectionStore) SaveConnection(ctx context.Context, c sending.Connectio
 		c.AccessKeyID, sealed, c.RoleARN, c.ExternalID, c.TopicARN, string(identities), c.Max24HourSend, c.MaxSendRate, c.MayReachPrivate,
 		c.TemplateVersion, c.IngestPath, c.IngestKeyHash,
 		engine.At(c.CreatedAt), engine.At(c.UpdatedAt))
-	if err != nil {
-		return err
-	}
-	return engine.AnnounceOrg(ctx, s.db, c.OrgID)
+	return engine.Announced(ctx, s.db, c.OrgID, err)
 }
 
 func (s ConnectionStore) DeleteConnection(ctx context.Context, orgID string) error {
-	if err := s.db.Change(ctx, "connection", deleteConnection, orgID); err != nil {
-		return err
-	}
-	return engine.AnnounceOrg(ctx, s.db, orgID)
+	return engine.Announced(ctx, s.db, orgID, s.db.Change(ctx, "connection", deleteConnection, orgID))
 }

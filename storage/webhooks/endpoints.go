@@ -108,7 +108,7 @@ func (s Store) InsertEndpoint(ctx context.Context, orgID string, e webhooks.Endp
 		return err
 	}
 	taken := core.Conflict("A webhook endpoint with this id exists.", "Open the list of endpoints to see it.")
-	return s.announced(ctx, orgID, s.db.Insert(ctx, taken, insertEndpoint, orgID, e.ID, e.URL, e.Description, types, e.Enabled, e.Secret, engine.At(e.CreatedAt)))
+	return engine.Announced(ctx, s.db, orgID, s.db.Insert(ctx, taken, insertEndpoint, orgID, e.ID, e.URL, e.Description, types, e.Enabled, e.Secret, engine.At(e.CreatedAt)))
 }
 
 func (s Store) UpdateEndpoint(ctx context.Context, orgID string, e webhooks.Endpoint) error {
@@ -116,18 +116,10 @@ func (s Store) UpdateEndpoint(ctx context.Context, orgID string, e webhooks.Endp
 	if err != nil {
 		return err
 	}
-	return s.announced(ctx, orgID, s.db.Change(ctx, "webhook endpoint", updateEndpoint, e.URL, e.Description, types, e.Enabled, e.Secret, e.Previous,
+	return engine.Announced(ctx, s.db, orgID, s.db.Change(ctx, "webhook endpoint", updateEndpoint, e.URL, e.Description, types, e.Enabled, e.Secret, e.Previous,
 		engine.OptionalAt(e.PreviousUntil), engine.OptionalAt(e.FailingSince), engine.OptionalAt(e.DisabledAt), orgID, e.ID))
 }
 
 func (s Store) DeleteEndpoint(ctx context.Context, orgID, id string, now time.Time) error {
-	return s.announced(ctx, orgID, s.db.Change(ctx, "webhook endpoint", deleteEndpoint, engine.At(now), orgID, id))
-}
-
-// announced announces a change of the organization's endpoints, unless it failed with err.
-func (s Store) announced(ctx context.Context, orgID string, err error) error {
-	if err != nil {
-		return err
-	}
-	return engine.AnnounceOrg(ctx, s.db, orgID)
+	return engine.Announced(ctx, s.db, orgID, s.db.Change(ctx, "webhook endpoint", deleteEndpoint, engine.At(now), orgID, id))
 }

@@ -89,8 +89,8 @@ func Prepare(cfg config.Config, embedded *simulator.Simulator, lists Consent) fu
 // sending account into Mailhelm's database, the job that deploys templates there, and the
 // sweep of segments, which copies the suppression list. A job that copies another kind of
 // data must be added to this list.
-func syncs(orgID string) []jobs.Args {
-	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}, templates.DeployArgs{OrgID: orgID}, segments.SweepArgs{OrgID: orgID}}
+func syncs(orgID string) []jobs.OrgArgs {
+	return []jobs.OrgArgs{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}, templates.DeployArgs{OrgID: orgID}, segments.SweepArgs{OrgID: orgID}}
 }
 
 // SyncAccount returns a function that enqueues all jobs that copy data from an

@@ -34,7 +34,7 @@ func (l *recordingQueue) EnqueueOnce(ctx context.Context, args jobs.Args) (bool,
 
 func TestSyncAccountOnceLeavesWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	queue := &recordingQueue{jobs: syncs("org")[:1]}
+	queue := &recordingQueue{jobs: []jobs.Args{syncs("org")[0]}}
 	for _, want := range []bool{true, false} {
 		if some, err := SyncAccountOnce(queue)(t.Context(), "org"); some != want || err != nil || len(queue.jobs) != len(syncs("org")) {
 			t.Errorf("left some: %v, %v, now %v", some, err, queue.jobs)
@@ -72,8 +72,8 @@ func TestRereadForgetsTheOrganization(t *testing.T) {
 	for _, orgID := range []string{"org", ""} {
 		for _, args := range syncs(orgID) {
 			var calls []string
-			w := Reread(func(orgID string) { calls = append(calls, "forget "+orgID) }, jobs.Worker[jobs.Args]{
-				Work: func(context.Context, jobs.Args) error { calls = append(calls, "work"); return nil },
+			w := Reread(func(orgID string) { calls = append(calls, "forget "+orgID) }, jobs.Worker[jobs.OrgArgs]{
+				Work: func(context.Context, jobs.OrgArgs) error { calls = append(calls, "work"); return nil },
 			})
 			want := []string{"work"}
 			if orgID != "" {

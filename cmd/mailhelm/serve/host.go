@@ -222,7 +222,7 @@ func (h *Host) work(ctx context.Context, metrics *prometheus.Registry) error {
 // follow starts the goroutines that h.unfollow stops. simulated is nil in a worker. Webhooks
 // are sent by every process that runs jobs.
 func (h *Host) follow(simulated *simulatedevents.Events) {
-	unfollowKeys := h.stores.follow(h.cfg, remembered{h.stores, h.domains})
+	unfollowKeys := h.stores.follow(h.cfg, h.remembered())
 	unreceive, unfollowEvents, unsend, unfollowSite := h.stores.incoming.Follow(), func() {}, func() {}, func() {}
 	if simulated != nil {
 		unfollowEvents, unfollowSite = simulated.Follow(), h.stores.site.Follow()
@@ -293,9 +293,10 @@ func (h *Host) Site() *site.Parts { return h.stores.site }
 // Repository returns the parts that know Git repositories.
 func (h *Host) Repository() *repository.Parts { return h.stores.repository }
 
-// Forget removes an organization's connection from this process's cache. The next use of
-// the sending account reads the connection from the database. It may be repeated.
-func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
+// Forget makes this process use a changed connection of an organization to its sending account. It may be repeated.
+func (h *Host) Forget(orgID string) { h.remembered().forgetAccount(orgID) }
+
+func (h *Host) remembered() remembered { return remembered{h.stores, h.domains} }
 
 // Clock returns the host's clock. Code that sets up data uses it, so that all times come
 // from one clock.
