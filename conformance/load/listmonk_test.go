@@ -90,8 +90,10 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	environment := []string{"TMPDIR=" + dir,
-		"LISTMONK_ADMIN_USER=owner", "LISTMONK_ADMIN_PASSWORD=" + uuid.NewString(), "LISTMONK_ADMIN_API_USER=importer"}
+	environment := []string{
+		"TMPDIR=" + dir,
+		"LISTMONK_ADMIN_USER=owner", "LISTMONK_ADMIN_PASSWORD=" + uuid.NewString(), "LISTMONK_ADMIN_API_USER=importer",
+	}
 	install := exec.Command(binary, "--install", "--yes", "--config", file)
 	install.Dir, install.Env = dir, append(os.Environ(), environment...)
 	output, err := install.CombinedOutput()
