@@ -85,6 +85,12 @@ fuzz: ## Run each fuzz target for FUZZTIME (10s)
 bench: ## Run the benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: drivers
+drivers: ## Compare drivers of SQLite on the statements of the most used operations, for three minutes
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	$(GO) test ./conformance/load -run '^$$' -bench Operations -benchtime 1x -load.statements "$$folder"; \
+	cd conformance/load/drivers && $(GO) run . "$$folder"
+
 .PHONY: lint
 lint: $(LINT) ## Run the linters of .golangci.yaml
 	$(LINT) run ./...

@@ -48,17 +48,18 @@ var (
 	dependencyLine = regexp.MustCompile("(?m)^- `([^`]+)`: \\S.*$")
 )
 
-// directDependencies returns the modules that go.mod requires directly.
-func directDependencies(t *testing.T) map[string]bool {
+// directDependencies returns the modules that the go.mod of a folder requires directly. The folder "." is
+// the root.
+func directDependencies(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	required := map[string]bool{}
-	for _, m := range requirement.FindAllStringSubmatch(contents(t, "go.mod"), -1) {
+	for _, m := range requirement.FindAllStringSubmatch(contents(t, path.Join(folder, "go.mod")), -1) {
 		if m[2] == "" {
 			required[m[1]] = true
 		}
 	}
 	if len(required) == 0 {
-		t.Fatal("no direct dependency was found in go.mod")
+		t.Fatalf("no direct dependency was found in the go.mod of %s", folder)
 	}
 	return required
 }
@@ -67,7 +68,7 @@ func directDependencies(t *testing.T) map[string]bool {
 // reason for every direct dependency, and no line for other modules.
 func TestDependenciesHaveReasons(t *testing.T) {
 	t.Parallel()
-	required := directDependencies(t)
+	required := directDependencies(t, ".")
 	explained := map[string]bool{}
 	for _, m := range dependencyLine.FindAllStringSubmatch(contents(t, "core/doc/dependencies.md"), -1) {
 		if explained[m[1]] {
@@ -85,28 +86,50 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	}
 }
 
-// TestDependenciesAreImported checks that go.mod requires a module directly if and only if
-// a package of the repository imports it.
+// TestDependenciesAreImported checks of each go.mod that it requires a module directly if and only if a
+// package of its module imports it.
 func TestDependenciesAreImported(t *testing.T) {
 	t.Parallel()
-	required := directDependencies(t)
-	used := map[string]bool{}
-	for _, s := range repository(t).Sources {
+	tree := repository(t)
+	required, used := map[string]map[string]bool{}, map[string]map[string]bool{}
+	for _, file := range tree.Files {
+		if folder := path.Dir(file); path.Base(file) == "go.mod" {
+			required[folder], used[folder] = directDependencies(t, folder), map[string]bool{}
+		}
+	}
+	for _, s := range tree.Sources {
+		folder := path.Dir(s.Path)
+		for required[folder] == nil {
+			folder = path.Dir(folder)
+		}
 		for _, imported := range s.Imports() {
 			if host, _, _ := strings.Cut(imported, "/"); !strings.Contains(host, ".") || strings.HasPrefix(imported, Module) {
 				continue
 			}
-			module := moduleOf(imported, required)
-			used[module] = true
+			module := moduleOf(imported, required[folder])
+			used[folder][module] = true
 			if module == "" {
-				t.Errorf("%s imports %s, which go.mod does not require directly", s.Path, imported)
+				t.Errorf("%s imports %s, which the go.mod of %s does not require directly", s.Path, imported, folder)
 			}
 		}
 	}
-	for module := range required {
-		if !used[module] {
-			t.Errorf("go.mod requires %s and nothing imports it", module)
+	for folder, modules := range required {
+		for module := range modules {
+			if !used[folder][module] {
+				t.Errorf("the go.mod of %s requires %s and nothing imports it", folder, module)
+			}
 		}
+	}
+}
+
+// TestDriversAreComparedWithOurs checks that the program that compares drivers of SQLite has Mailhelm's own
+// driver in the version that Mailhelm uses.
+func TestDriversAreComparedWithOurs(t *testing.T) {
+	t.Parallel()
+	version := regexp.MustCompile(`(?m)^\s*modernc\.org/sqlite (v\S+)$`)
+	ours, compared := version.FindStringSubmatch(contents(t, "go.mod")), version.FindStringSubmatch(contents(t, "conformance/load/drivers/go.mod"))
+	if ours == nil || compared == nil || ours[1] != compared[1] {
+		t.Errorf("go.mod has modernc.org/sqlite %q, conformance/load/drivers/go.mod %q", ours, compared)
 	}
 }
 

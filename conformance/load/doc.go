@@ -6,6 +6,7 @@
 // part of the product's work. They run in the same process, on the loopback interface, and
 // the same client calls each server in turn. The import of contacts can be compared with
 // that of listmonk, and the receiving of mail with Mailpit, which run as processes of their own.
+// The program in the folder drivers compares drivers of SQLite on recorded statements.
 //
 // Run the benchmarks with "make bench". RESULTS.md has the results of a run and describes
 // the machine. No benchmark fails because of a measured time. [BenchmarkOperations] fails if a

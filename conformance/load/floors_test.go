@@ -50,8 +50,13 @@ func init() { flag.BoolVar(&writeFloors, "update", false, "write "+floorsFile) }
 //
 //	go test ./conformance/load -run '^$' -bench Operations -benchtime 1x -update
 //
-// With the flag -load.profiles it writes a processor profile of each operation instead.
+// With the flag -load.profiles it writes a processor profile of each operation instead, and with
+// -load.statements the statements of each operation.
 func BenchmarkOperations(b *testing.B) {
+	if statementsFolder != "" {
+		recordOperations(b)
+		return
+	}
 	if profileFolder != "" {
 		profileOperations(b)
 		return

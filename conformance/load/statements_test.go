@@ -61,8 +61,8 @@ func cString(text string) uintptr {
 }
 
 // traceStatement is called by SQLite when a statement begins to run. text is the statement's
-// SQL. It allocates nothing.
-func traceStatement(tls *libc.TLS, _ uint32, _, _, text uintptr) int32 {
+// SQL. It allocates nothing unless the statement is recorded.
+func traceStatement(tls *libc.TLS, _ uint32, _, statement, text uintptr) int32 {
 	begins := func(with uintptr, length int32) bool { return sqlite3.Xsqlite3_strnicmp(tls, text, with, length) == 0 }
 	switch {
 	case begins(commitText, 6):
@@ -70,6 +70,9 @@ func traceStatement(tls *libc.TLS, _ uint32, _, _, text uintptr) int32 {
 	case begins(beginText, 5), begins(rollbackText, 8), begins(triggerText, 2):
 	default:
 		databaseCalls.statements.Add(1)
+		if to := recordTo.Load(); to != nil {
+			to.add(tls, statement)
+		}
 	}
 	return 0
 }
