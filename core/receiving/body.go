@@ -1,7 +1,6 @@
 package receiving
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +33,7 @@ func bodyOf(ctx context.Context, stores objects.Stores, e Endpoint, item Item, m
 	link := func(key, filename, contentType string) (string, error) {
 		if store == nil {
 			var err error
-			if store, err = stores.At(ctx, e.OrgID, storeOf(m)); err != nil {
+			if store, err = stores.At(ctx, e.OrgID, m.StoreID); err != nil {
 				return "", err
 			}
 		}
@@ -51,6 +50,3 @@ func bodyOf(ctx context.Context, stores objects.Stores, e Endpoint, item Item, m
 	}
 	return text, nil
 }
-
-// storeOf returns the id of the store that has the objects of a message.
-func storeOf(m inbound.Message) string { return cmp.Or(m.StoreID, objects.FilesID) }

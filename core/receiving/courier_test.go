@@ -1,7 +1,6 @@
 package receiving_test
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/inbound"
 	"github.com/mailhelm/mailhelm/core/objects"
 	"github.com/mailhelm/mailhelm/core/objects/objectstest"
@@ -23,8 +21,6 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
-
-var operator = access.ActorOf(access.Operator)
 
 // TestDelivery checks the request of a delivery: its body, the links in it, and its signature
 // with the library of the specification.
@@ -298,112 +294,6 @@ func TestFailingStore(t *testing.T) {
 		d, err := w.DB.ReceivingDomains().Domain(t.Context(), w.OrgID, "in.example.com")
 		if got := log(t, w)[0]; err != nil || got.Outcome != receiving.Retrying || d.FailingSince != nil || len(w.Endpoint.Requests()) != 0 {
 			t.Errorf("%+v, %+v, %v", got, d, err)
-		}
-	})
-}
-
-// TestPurge checks that messages of the log are deleted after thirty days, with their objects.
-func TestPurge(t *testing.T) {
-	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := receivingtest.New(t, db)
-		w.Open(t, hook, "")
-		store, err := w.Stores.Of(t.Context(), w.OrgID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := w.Message(core.NewID())
-		m.StoreID, m.RawKey = objects.FilesID, objects.RawKey(w.OrgID, m.ID)
-		objectstest.Put(t, store, m.RawKey, "raw")
-		w.Receive(t, m, "x@in.example.com")
-		w.Send(t)
-		old := log(t, w)[0].ID
-		w.Advance(receiving.Kept - time.Second)
-		w.Receive(t, w.Message(core.NewID()), "x@in.example.com")
-		w.Purge(t)
-		if _, there := objectstest.Content(t, store, m.RawKey); !there || len(log(t, w)) != 2 {
-			t.Error("deleted too early")
-		}
-		w.Advance(2 * time.Second)
-		w.Stores.Fail = func(call, _ string) error {
-			if call == "delete" {
-				return errors.New("disk")
-			}
-			return nil
-		}
-		if err := w.PurgeConfig().Purge(t.Context(), w.OrgID); err == nil {
-			t.Error("the objects could not be deleted, and the purge succeeded")
-		}
-		w.Stores.Fail = nil
-		w.Purge(t)
-		if _, there := objectstest.Content(t, store, m.RawKey); there || len(log(t, w)) != 1 {
-			t.Errorf("not deleted: %v, %v", there, log(t, w))
-		}
-		if _, err := w.DB.ReceivedLog().Message(t.Context(), w.OrgID, old); !core.IsNotFound(err) {
-			t.Errorf("the deleted message: %v", err)
-		}
-		w.Receive(t, m, "x@in.example.com") // with the same id, so it would have the states that were left
-		if got := states(t, w, old); len(got) != 1 || got[0].State != receiving.Received {
-			t.Errorf("states left: %v", got)
-		}
-	})
-}
-
-// TestTestDelivery checks the delivery that a person causes.
-func TestTestDelivery(t *testing.T) {
-	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := receivingtest.New(t, db)
-		id := w.Want(t, "inbound_domains_create", `{"domain":"in.example.com"}`)["id"].(string)
-		if _, err := w.Desk.SendTest(t.Context(), operator, w.OrgID, id); core.AsError(err).Code != core.CodeWebhookNotSet {
-			t.Errorf("%v", err)
-		}
-		w.Want(t, "inbound_webhook_replace", `{"domain":"in.example.com","webhook_url":"`+hook+`"}`)
-		made, err := w.Desk.SendTest(t.Context(), operator, w.OrgID, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Send(t)
-		sent := w.Endpoint.Requests()
-		if len(sent) != 1 || sent[0].ID != made.ID || body(t, sent[0])["test"] != true || !cmp.Equal(body(t, sent[0])["recipients"], []any{"test@in.example.com"}) {
-			t.Errorf("%v", sent)
-		}
-		if got := w.Want(t, "inbound_messages_get", `{"message_id":"`+made.ID+`"}`); got["test"] != true || got["outcome"] != "delivered" {
-			t.Errorf("%v", got)
-		}
-	})
-}
-
-// TestResendWindow checks which messages of a window are sent again.
-func TestResendWindow(t *testing.T) {
-	t.Parallel()
-	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := receivingtest.New(t, db)
-		w.Open(t, hook, `"allow_patterns":["x"]`)
-		for range 5 {
-			w.Receive(t, w.Message(core.NewID()), "x@in.example.com")
-			w.Receive(t, w.Message(core.NewID()), "refused@in.example.com")
-			w.Advance(time.Minute)
-		}
-		w.Send(t)
-		if _, err := w.Desk.SendTest(t.Context(), operator, w.OrgID, log(t, w)[0].DomainID); err != nil {
-			t.Fatal(err)
-		}
-		w.Send(t)
-		from := receivingtest.Start.Add(time.Minute)
-		n, err := w.Desk.ResendWindow(t.Context(), operator, w.OrgID, "in.example.com", from, from.Add(3*time.Minute))
-		if err != nil || n != 3 {
-			t.Errorf("%d, %v", n, err)
-		}
-		w.Send(t)
-		if got := len(w.Endpoint.Requests()); got != 6+3 {
-			t.Errorf("%d requests", got)
-		}
-		if _, err := w.Desk.ResendWindow(t.Context(), operator, w.OrgID, "other.example.com", from, from.Add(time.Minute)); !core.IsNotFound(err) {
-			t.Errorf("%v", err)
-		}
-		if _, err := w.Desk.ResendWindow(t.Context(), operator, w.OrgID, "in.example.com", from, from); core.AsError(err).Code != core.CodeValidationFailed {
-			t.Errorf("%v", err)
 		}
 	})
 }

@@ -89,7 +89,7 @@ func (cfg PurgeConfig) deleteObjects(ctx context.Context, orgID string, m inboun
 	if len(keys) == 0 {
 		return nil
 	}
-	store, err := cfg.Objects.At(ctx, orgID, storeOf(m))
+	store, err := cfg.Objects.At(ctx, orgID, m.StoreID)
 	if core.IsNotFound(err) {
 		cfg.Log.WarnContext(ctx, "objects of received mail stay in a store that the organization no longer has", "org_id", orgID, "message_id", m.ID)
 		return nil

@@ -37,7 +37,7 @@ func (s *Stores) Of(_ context.Context, orgID string) (objects.Store, error) {
 
 // At implements [objects.Stores].
 func (s *Stores) At(ctx context.Context, orgID, storeID string) (objects.Store, error) {
-	if storeID != objects.FilesID {
+	if storeID != objects.FilesID && storeID != "" {
 		return nil, core.NotFound("store")
 	}
 	return s.Of(ctx, orgID)
