@@ -145,13 +145,19 @@ func TestErasingDeletesInBuckets(t *testing.T) {
 // eraser returns what `mailhelm admin person erase` uses beside a running server.
 func eraser(t *testing.T, p *product.Product) *privacy.Privacy {
 	t.Helper()
+	return eraserAt(t, p, p.Simulator)
+}
+
+// eraserAt is eraser with another sending account.
+func eraserAt(t *testing.T, p *product.Product, account privacy.Account) *privacy.Privacy {
+	t.Helper()
 	master, err := p.MasterKey()
 	must(t, err)
 	stores, err := mailstores.Open(config.Config{DataDir: p.DataDir, BucketNetworks: []string{"127.0.0.0/8"}, Clock: p.Clock.Now}, p.DB.MailBuckets(master), p.DB, master, p.FetchURL)
 	must(t, err)
 	t.Cleanup(stores.Close)
 	found, err := persons.New(privacy.Config{
-		Store: p.DB.Privacy(), Account: p.Simulator, Runs: workflows.NewTimerStore(p.DB.DB), Audit: p.DB.Audit(), Transactor: p.DB, Clock: p.Clock.Now, Journal: &journal{},
+		Store: p.DB.Privacy(), Account: account, Runs: workflows.NewTimerStore(p.DB.DB), Audit: p.DB.Audit(), Transactor: p.DB, Clock: p.Clock.Now, Journal: &journal{},
 	}, persons.Erased(p.DB.Privacy(), p.MasterKey), stores.Locator)
 	must(t, err)
 	return found

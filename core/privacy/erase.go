@@ -200,8 +200,8 @@ func (p *Privacy) Erase(ctx context.Context, actor access.Actor, orgID, email st
 	if err := p.Journal.Append(Entry{OrgID: orgID, Tombstone: stone}); err != nil {
 		return report, err
 	}
-	if err := p.Account.EraseAddress(ctx, orgID, search.Person.Key); err != nil && !isNothing(err) {
-		return report, sending.Unavailable(err)
+	if err := p.eraseAtAccount(ctx, search); err != nil {
+		return report, err
 	}
 	if err := p.deleteObjects(ctx, search); err != nil {
 		return report, err
@@ -213,7 +213,20 @@ func (p *Privacy) Erase(ctx context.Context, actor access.Actor, orgID, email st
 	if err != nil {
 		return report, err
 	}
+	// Until the rows were deleted, a sync may have found the contact in the database, missed it at the account and
+	// written it there again.
+	if err := p.eraseAtAccount(ctx, search); err != nil {
+		return report, err
+	}
 	return report, p.Store.Scrub(ctx)
+}
+
+// eraseAtAccount erases the address at the sending account.
+func (p *Privacy) eraseAtAccount(ctx context.Context, s Search) error {
+	if err := p.Account.EraseAddress(ctx, s.OrgID, s.Person.Key); err != nil && !isNothing(err) {
+		return sending.Unavailable(err)
+	}
+	return nil
 }
 
 func (p *Privacy) checkUnused(ctx context.Context, s Search) error {

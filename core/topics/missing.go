@@ -99,10 +99,25 @@ func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, re
 		s.Log.WarnContext(ctx, "the sending account refused to add a contact", "org_id", orgID, "contact_id", contact.ID, "error", err)
 		return nil
 	}
-	if err == nil {
-		report.Pushed++
+	if err != nil {
+		return err
 	}
-	return err
+	report.Pushed++
+	return s.takeBackErased(ctx, orgID, contact)
+}
+
+// takeBackErased deletes a contact that the sync has just written to the account, if its person was erased in the
+// meantime. Another process can erase persons, so an erasure does not wait for the locks of addresses. It erases the
+// person at the account again after the rows of the database, so either the erasure or the sync sees the other.
+func (s *Sync) takeBackErased(ctx context.Context, orgID string, written Subscriber) error {
+	_, err := s.Subscribers.SubscriberByID(ctx, orgID, written.ID)
+	if !isNotFound(err) {
+		return err
+	}
+	if err := s.account.DeleteContact(ctx, orgID, written.Consent.Email); !sending.IsAbsent(err) {
+		return err
+	}
+	return nil
 }
 
 func isNotFound(err error) bool {

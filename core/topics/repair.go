@@ -108,7 +108,10 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 	if listed && isSameConsent(held, joined) {
 		return nil
 	}
-	return s.account.PutContact(ctx, org, joined)
+	if err := s.account.PutContact(ctx, org, joined); err != nil {
+		return err
+	}
+	return s.takeBackErased(ctx, org, c)
 }
 
 // takeBack handles a failed change of a contact's address. It removes the new address from
