@@ -30,6 +30,9 @@ type ContactReader interface {
 	// ContactByEmail returns the contact with the address, even if it is archived. It fails
 	// with core.CodeNotFound if there is none.
 	ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error)
+	// ContactByID returns the contact with the id, even if it is archived. It fails with
+	// core.CodeNotFound if there is none.
+	ContactByID(ctx context.Context, orgID, id string) (contacts.Contact, error)
 }
 
 // Push is a contact with consent that must still be written to the sending account.

@@ -48,6 +48,9 @@ type Told struct {
 	// Note is the id of the note that the step push stored before it changed the sending
 	// account; "" if push stored no note. The step store deletes the note.
 	Note string
+
+	// stored is true after the step store.
+	stored bool
 }
 
 // mayReplaceAddress reports whether the contact still has an address that this write may
@@ -111,6 +114,7 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	if err != nil {
 		return err
 	}
+	defer wr.followErasure(ctx, c, w, existing)
 	return wr.pushLocked(ctx, c.Principal.Org.ID, w, existing)
 }
 
@@ -213,6 +217,12 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	if err != nil {
 		return ContactWritten{}, err
 	}
+	if existing == nil && !w.IsNew {
+		// Its person was erased since push, which does not check the address of a contact that has it already.
+		if err := wr.checkErased(ctx, org, nil, w.Consent.Email); err != nil {
+			return ContactWritten{}, err
+		}
+	}
 	if !w.mayReplaceAddress(existing) {
 		return ContactWritten{}, &core.Error{
 			Code: core.CodeContactClaimRace, RetryAfter: time.Second,
@@ -236,6 +246,7 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	if written.Contact.Lists, err = wr.Lists.ApplyChange(ctx, c.Principal.Org.ID, written.Contact.ID, written.Contact.Lists, w.Lists); err != nil {
 		return ContactWritten{}, err
 	}
+	w.stored = true
 	return written, wr.reportChanged(ctx, org, written.Contact.ID)
 }
 

@@ -24,3 +24,23 @@ func (wr writer) checkErased(ctx context.Context, org string, existing *Contact,
 	}
 	return err
 }
+
+// followErasure deletes at the account, when the call ends, what push wrote for an existing contact, if the contact was
+// not stored because its person was erased since. Another process can erase persons, so an erasure does not wait for
+// the locks of addresses. It fails without an error: the address is then at the account until the next erasure.
+func (wr writer) followErasure(ctx context.Context, c *core.Call, w *write, existing *Contact) {
+	if existing == nil || w.Spared || w.Consent.Email == "" {
+		return
+	}
+	org, id := c.Principal.Org.ID, existing.ID
+	c.Defer(func() {
+		if w.stored {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), accountPatience)
+		defer cancel()
+		if _, err := wr.Store.ContactByID(ctx, org, id); core.IsNotFound(err) {
+			_ = wr.Account.DeleteContact(ctx, org, w.Consent.Email)
+		}
+	})
+}

@@ -68,6 +68,7 @@ func (cs *Contacts) RecordChoice(ctx context.Context, tx core.Transactor, orgID 
 		}
 		return r.OnStore(ctx, before, after)
 	})
+	w.stored = err == nil
 	return after, err
 }
 
@@ -90,6 +91,7 @@ func (cr choiceRecorder) offer(ctx context.Context, c *core.Call, w *write) (boo
 	}
 	asking, cancelAsking := context.WithTimeout(ctx, accountPatience)
 	defer cancelAsking()
+	defer cr.writer.followErasure(ctx, c, w, existing)
 	return cr.writer.pushLocked(asking, c.Principal.Org.ID, w, existing) == nil, nil
 }
 
