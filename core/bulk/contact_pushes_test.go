@@ -156,3 +156,44 @@ func TestPushesEndAfterTwoBatchesInARowWithoutSuccess(t *testing.T) {
 		})
 	}
 }
+
+// erasingAccount is a sending account that calls erase when contacts are written, before it has them.
+type erasingAccount struct {
+	sending.Account
+	erase func()
+}
+
+func (a erasingAccount) PutContacts(ctx context.Context, org string, put []sending.Contact) ([]*sending.Failure, error) {
+	a.erase()
+	return a.Account.PutContacts(ctx, org, put)
+}
+
+// TestErasedDuringAPush erases one of two persons, as another process can, while their consent is on its way to the
+// account. The account must not have the address of the erased person at the end.
+func TestErasedDuringAPush(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.SyncNow(t)
+		b.FinishRows(t, b.AcceptRows(t, `{"email":"erased@x.example"}`, `{"email":"kept@x.example"}`))
+		config := b.Pushes.PushConfig
+		config.Account = erasingAccount{config.Account, func() {
+			erased, err := db.Contacts().ContactByEmail(t.Context(), b.Org.ID, "erased@x.example")
+			if err == nil {
+				_, err = db.Writer().ExecContext(t.Context(), `DELETE FROM contacts WHERE id = '`+erased.ID+`'`)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}}
+		if report, err := bulk.NewPushes(config).Push(t.Context(), b.Org.ID); err != nil || report.Settled != 1 {
+			t.Errorf("%+v, %v", report, err)
+		}
+		if held, there := b.AccountContact(t, "erased@x.example"); there {
+			t.Errorf("the account has %+v", held)
+		}
+		if _, there := b.AccountContact(t, "kept@x.example"); !there {
+			t.Error("the account does not have the other person")
+		}
+	})
+}
