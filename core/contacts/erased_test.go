@@ -39,7 +39,7 @@ func TestErasedDuringAWrite(t *testing.T) {
 	})
 }
 
-// TestErasedDuringAChoice erases a person while the account is told of the person's opt-out.
+// TestErasedDuringAChoice erases a person after the account has accepted the person's opt-out, before it is stored.
 func TestErasedDuringAChoice(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
