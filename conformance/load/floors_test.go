@@ -234,6 +234,7 @@ func (m meter) measure(b *testing.B, op operation, to *connection, request func(
 		}
 		batch(1)
 	}
+	awaitQuiet()
 	var times []float64
 	var least figures
 	for i := range batches {
@@ -253,6 +254,18 @@ func (m meter) measure(b *testing.B, op operation, to *connection, request func(
 	// The log of a benchmark is cut after ten lines.
 	fmt.Fprintf(os.Stdout, "| `%s` | %.0f | %.1f | %.0f | %g | %g |\n", op.name, least.Micros, least.Bytes/1024, least.Objects, least.Statements, least.Waits)
 	return least
+}
+
+// awaitQuiet waits until the servers make no statement for 50 milliseconds, at most 5 seconds. Earlier calls
+// can cause work that ends after them, such as the events of a message.
+func awaitQuiet() {
+	for range 100 {
+		before := databaseCalls.statements.Load()
+		time.Sleep(50 * time.Millisecond)
+		if databaseCalls.statements.Load() == before {
+			return
+		}
+	}
 }
 
 // batch sends requests and returns the figures of one. The garbage collector is off during a
