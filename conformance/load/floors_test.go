@@ -261,7 +261,7 @@ func (m meter) measure(b *testing.B, op operation, to *connection, request func(
 func awaitQuiet() {
 	for range 100 {
 		before := databaseCalls.statements.Load()
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // a pause without statements is what is waited for
 		if databaseCalls.statements.Load() == before {
 			return
 		}
