@@ -22,7 +22,6 @@ func TestErasedDuringAWrite(t *testing.T) {
 				b.Surface = core.Agent
 			}
 			b.Want(t, "contacts_create", `{"email":"ann@example.com"}`)
-			b.Contacts.ErasedAddresses = func(context.Context, string, []string) (map[string]bool, error) { return nil, nil }
 			_, err := b.race(t, operation, `{"email":"ann@example.com","unsubscribe_all":true}`, func() {
 				b.erase(t, "ann@example.com")
 			})
