@@ -338,29 +338,28 @@ func (b *pushedBatch) finish(ctx context.Context, pushes []Push, failures []erro
 			return b.pushes.Store.PutOffPushes(ctx, b.org, b.until, now.Add(pause), ids)
 		}))
 	}
-	if err == nil && settled < len(ended) {
-		err = b.takeBackErased(ctx, ended)
-	}
 	b.report.Settled = max(settled-b.report.Refused, 0)
 	if err == nil {
 		b.observe(ctx, len(ended)-settled, example)
+		if settled < len(ended) {
+			err = b.takeBackErased(ctx, pushes, failures)
+		}
 	}
 	return errors.Join(err, context.Cause(ctx))
 }
 
-// takeBackErased deletes at the account the contacts of pushes whose persons were erased since the pushes were claimed.
-// Another process can erase persons, so an erasure does not wait for the locks of addresses.
-func (b *pushedBatch) takeBackErased(ctx context.Context, pushes []Push) error {
-	for _, p := range pushes {
+// takeBackErased deletes at the account the contacts that the batch wrote there and whose persons were erased since the
+// pushes were claimed; see [sending.TakeBackErased].
+func (b *pushedBatch) takeBackErased(ctx context.Context, pushes []Push, failures []error) error {
+	var failed error
+	for i, p := range pushes {
+		if failures[i] != nil || p.Contact.Status != contacts.Active {
+			continue
+		}
 		_, err := b.pushes.Contacts.ContactByID(ctx, b.org, p.Contact.ID)
-		if core.IsNotFound(err) {
-			err = b.pushes.Account.DeleteContact(ctx, b.org, p.Contact.Email)
-		}
-		if err != nil && !sending.IsAbsent(err) {
-			return err
-		}
+		failed = errors.Join(failed, sending.TakeBackErased(ctx, b.pushes.Account, b.org, p.Contact.Email, err))
 	}
-	return nil
+	return failed
 }
 
 func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // ErasedRefusal returns the error for an address whose person was erased and must get no mail.
@@ -26,8 +27,8 @@ func (wr writer) checkErased(ctx context.Context, org string, existing *Contact,
 }
 
 // followErasure deletes at the account, when the call ends, what push wrote for an existing contact, if the contact was
-// not stored because its person was erased since. Another process can erase persons, so an erasure does not wait for
-// the locks of addresses. It fails without an error: the address is then at the account until the next erasure.
+// not stored because its person was erased since; see [sending.TakeBackErased]. If that fails, the address is at the
+// account until the next erasure.
 func (wr writer) followErasure(ctx context.Context, c *core.Call, w *write, existing *Contact) {
 	if existing == nil || w.Spared || w.Consent.Email == "" {
 		return
@@ -39,8 +40,7 @@ func (wr writer) followErasure(ctx context.Context, c *core.Call, w *write, exis
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), accountPatience)
 		defer cancel()
-		if _, err := wr.Store.ContactByID(ctx, org, id); core.IsNotFound(err) {
-			_ = wr.Account.DeleteContact(ctx, org, w.Consent.Email)
-		}
+		_, err := wr.Store.ContactByID(ctx, org, id)
+		_ = sending.TakeBackErased(ctx, wr.Account, org, w.Consent.Email, err)
 	})
 }

@@ -107,17 +107,10 @@ func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, re
 }
 
 // takeBackErased deletes a contact that the sync has just written to the account, if its person was erased in the
-// meantime. Another process can erase persons, so an erasure does not wait for the locks of addresses. It erases the
-// person at the account again after the rows of the database, so either the erasure or the sync sees the other.
+// meantime; see [sending.TakeBackErased].
 func (s *Sync) takeBackErased(ctx context.Context, orgID string, written Subscriber) error {
 	_, err := s.Subscribers.SubscriberByID(ctx, orgID, written.ID)
-	if !isNotFound(err) {
-		return err
-	}
-	if err := s.account.DeleteContact(ctx, orgID, written.Consent.Email); !sending.IsAbsent(err) {
-		return err
-	}
-	return nil
+	return sending.TakeBackErased(ctx, s.account, orgID, written.Consent.Email, err)
 }
 
 func isNotFound(err error) bool {

@@ -22,8 +22,7 @@ func openSQL(name, path string) (connection, error) {
 type sqlConnection struct {
 	db         *sql.DB
 	statements []*sql.Stmt
-	values     []any
-	places     []any
+	places     []any // of the type *any, used again for each row
 }
 
 func (c *sqlConnection) prepare(statements []string) error {
@@ -63,21 +62,16 @@ func (c *sqlConnection) query(s *sql.Stmt, read *amount) error {
 	if err != nil {
 		return err
 	}
-	for len(c.values) < len(columns) {
-		c.values, c.places = append(c.values, nil), nil
-	}
-	if c.places == nil {
-		for i := range c.values {
-			c.places = append(c.places, &c.values[i])
-		}
+	for len(c.places) < len(columns) {
+		c.places = append(c.places, new(any))
 	}
 	for rows.Next() {
 		if err := rows.Scan(c.places[:len(columns)]...); err != nil {
 			return err
 		}
 		read.rows++
-		for _, v := range c.values[:len(columns)] {
-			switch v := v.(type) {
+		for _, place := range c.places[:len(columns)] {
+			switch v := (*place.(*any)).(type) {
 			case nil:
 				continue
 			case string:
