@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/broadcasts"
+	"github.com/mailhelm/mailhelm/core/handover"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -51,7 +52,7 @@ func (d *Dispatcher) recountOne(ctx context.Context, orgID, id string) error {
 		return err
 	}
 	counts, err := d.Outcomes.Counts(ctx, orgID, id)
-	if err != nil {
+	if err != nil || !hasAll(found, counts) {
 		return err
 	}
 	corrected := counted(found, counts)
@@ -59,4 +60,14 @@ func (d *Dispatcher) recountOne(ctx context.Context, orgID, id string) error {
 		return nil
 	}
 	return d.Store.Update(ctx, orgID, corrected)
+}
+
+// hasAll reports whether all recipients of a broadcast are counted. Recipients who got it long
+// before its end, because it was paused, may be deleted since.
+func hasAll(b broadcasts.Broadcast, counts map[handover.State]int) bool {
+	counted := 0
+	for _, n := range counts {
+		counted += n
+	}
+	return b.AudienceSize != nil && counted >= *b.AudienceSize
 }

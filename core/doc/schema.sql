@@ -993,6 +993,8 @@ CREATE TABLE handover_recipients (
 	PRIMARY KEY (org_id, send_id, recipient)
 );
 
+CREATE INDEX handover_recipients_by_age ON handover_recipients (org_id, changed_at) WHERE state IN ('sent', 'failed', 'filtered');
+
 CREATE INDEX handover_recipients_open ON handover_recipients (org_id, changed_at) WHERE state = 'handing_over';
 
 CREATE INDEX handover_recipients_outcomes ON handover_recipients (org_id, send_id, state, changed_at, recipient) WHERE state IN ('sent', 'failed', 'filtered');
@@ -2060,6 +2062,8 @@ CREATE TABLE workflow_events (
 	detail text NOT NULL,
 	PRIMARY KEY (org_id, workflow_id, run_id, id)
 );
+
+CREATE INDEX workflow_events_by_age ON workflow_events (org_id, occurred_at);
 
 CREATE INDEX workflow_events_by_step ON workflow_events (org_id, workflow_id, version, event_type, node_path, run_id);
 

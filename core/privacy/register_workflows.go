@@ -1,5 +1,7 @@
 package privacy
 
+import "github.com/mailhelm/mailhelm/core/retention"
+
 // workflows has the tables about persons in workflows.
 func workflows() []Table {
 	return []Table{
@@ -13,7 +15,7 @@ func workflows() []Table {
 		},
 		{
 			Name: "workflow_events", Of: Recipient, Title: "Steps of workflows", Find: []Match{{"detail", ByMention}}, Erase: Rewrite, Key: "workflow_id run_id id",
-			Data: []Column{{Name: "detail", Holds: "detail of the step", Change: Redact}}, Other: "org_id workflow_id run_id id version node_path event_type occurred_at iteration arm tier reason exit_kind exit_name", Kept: "as long as the workflow",
+			Data: []Column{{Name: "detail", Holds: "detail of the step", Change: Redact}}, Other: "org_id workflow_id run_id id version node_path event_type occurred_at iteration arm tier reason exit_kind exit_name", Kept: retention.Kept(retention.Timelines),
 		},
 		{
 			Name: "workflow_runs", Of: Recipient, Title: "Runs of workflows", Find: []Match{{"contact_id", ByContact}}, Erase: Rewrite, Key: "workflow_id id",

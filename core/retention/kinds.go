@@ -19,6 +19,8 @@ const (
 	Undeliverable    Name = "undeliverable"
 	AssistantCalls   Name = "assistant_calls"
 	TestSends        Name = "test_sends"
+	Recipients       Name = "recipients"
+	Timelines        Name = "timelines"
 	// Replay is the name in statements of storage/members too.
 	Replay     Name = "replay"
 	FailedJobs Name = "jobs"
@@ -94,6 +96,18 @@ func Kinds() []Kind {
 			About:       "Who sent a test of a broadcast or a template, and when. The messages themselves are kept with all messages.",
 			Consequence: "Nothing else changes.",
 			Default:     year, Min: 30, Max: 10 * year, MayBeForever: true,
+		},
+		{
+			Name: Recipients, Title: "Recipients of sends", Tables: []string{"handover_recipients"},
+			About:       "To whom broadcasts, workflows and test sends passed a message to the sending account, to whom they did not, and why. The age counts from that outcome.",
+			Consequence: "The results of a broadcast do not name these recipients any more. Its numbers stay, and so do those of workflows.",
+			Default:     2 * year, Min: 90, Max: 10 * year, MayBeForever: true,
+		},
+		{
+			Name: Timelines, Title: "Timelines of workflow runs", Tables: []string{"workflow_events"},
+			About:       "What happened in each run of a workflow, step by step, also in runs that have not ended.",
+			Consequence: "Runs stay, and how they ended. The numbers of each step of a workflow, and of filtered messages, count the entries that are left.",
+			Default:     2 * year, Min: 90, Max: 10 * year, MayBeForever: true,
 		},
 		{
 			Name: Replay, Title: "Results of calls", Tables: []string{"replay_records"},

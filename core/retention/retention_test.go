@@ -119,6 +119,12 @@ var records = map[retention.Name]record{
 	retention.FailedJobs: {"river_job", "finalized_at", func(int) map[string]any {
 		return map[string]any{"kind": "letter", "max_attempts": 1, "state": "discarded"}
 	}},
+	retention.Recipients: {"handover_recipients", "changed_at", func(i int) map[string]any {
+		return map[string]any{"send_id": "b", "recipient": fmt.Sprint(i), "email": "r@x.example", "state": "sent", "attempt": 1, "claimed_by": "", "not_before": 1, "message_id": "m", "reason": "", "tier": ""}
+	}},
+	retention.Timelines: {"workflow_events", "occurred_at", func(i int) map[string]any {
+		return map[string]any{"workflow_id": "w", "run_id": "r", "id": fmt.Sprint(i), "version": 1, "node_path": "", "event_type": "step_entered", "iteration": 0, "arm": "", "tier": "", "reason": "", "exit_kind": "", "exit_name": "", "detail": ""}
+	}},
 	retention.TestSends: {"test_sends", "created_at", func(i int) map[string]any {
 		return map[string]any{"id": fmt.Sprint(i), "subject_kind": "broadcast", "subject_id": "b", "created_by_kind": "user", "created_by": "u", "user_id": "u"}
 	}},

@@ -39,12 +39,16 @@ var (
 			ORDER BY j.finalized_at LIMIT $2)`)
 )
 
-// kindTable is where the records of a kind are: the column with their age, the other columns of
-// their key, a condition on them, and the column with their organization unless it is org_id.
-// The columns are in the order of an index.
+// kindTable is where the records of a kind are: the column with their age, in which an index has
+// them, the other columns of their key, a condition on them, the column with their organization
+// unless it is org_id, and a condition on those that may be deleted.
 type kindTable struct {
-	name, age, key, condition, org string
+	name, age, key, condition, org, deletable string
 }
+
+// ofEndedSends excludes the recipients of broadcasts that have not ended: their numbers are
+// counted once more at the end.
+const ofEndedSends = ` AND send_id NOT IN (SELECT b.id FROM broadcasts AS b WHERE b.org_id = $1 AND b.state = 'sending')`
 
 // statements has the statements of a kind. before is the time $2 in all of them.
 type statements struct {
@@ -53,14 +57,16 @@ type statements struct {
 
 // tables are the tables of the kinds.
 var tables = map[retention.Name]kindTable{
-	retention.ArchivedContacts: {"contacts", "updated_at", "id", " AND status = 'archived'", ""},
-	retention.AuditLog:         {"audit_events", "occurred_at", "id", "", ""},
-	retention.MembershipLog:    {"membership_log", "occurred_at", "id", "", ""},
-	retention.Undeliverable:    {"undeliverable", "last_changed_at", "id", "", ""},
-	retention.AssistantCalls:   {"tool_usage", "day", "client_id, user_id, operation", "", ""},
-	retention.TestSends:        {"test_sends", "created_at", "id", "", ""},
-	retention.Replay:           {"replay_records", "called_at", "space, key", " AND called_at IS NOT NULL", ""},
-	retention.FailedJobs:       {"river_job", "finalized_at", "id", " AND state = 'discarded'", "args ->> 'org_id'"},
+	retention.ArchivedContacts: {name: "contacts", age: "updated_at", key: "id", condition: " AND status = 'archived'"},
+	retention.AuditLog:         {name: "audit_events", age: "occurred_at", key: "id"},
+	retention.MembershipLog:    {name: "membership_log", age: "occurred_at", key: "id"},
+	retention.Undeliverable:    {name: "undeliverable", age: "last_changed_at", key: "id"},
+	retention.AssistantCalls:   {name: "tool_usage", age: "day", key: "client_id, user_id, operation"},
+	retention.TestSends:        {name: "test_sends", age: "created_at", key: "id"},
+	retention.Recipients:       {name: "handover_recipients", age: "changed_at", key: "send_id, recipient", condition: " AND state IN ('sent', 'failed', 'filtered')", deletable: ofEndedSends},
+	retention.Timelines:        {name: "workflow_events", age: "occurred_at", key: "workflow_id, run_id, id"},
+	retention.Replay:           {name: "replay_records", age: "called_at", key: "space, key", condition: " AND called_at IS NOT NULL"},
+	retention.FailedJobs:       {name: "river_job", age: "finalized_at", key: "id", condition: " AND state = 'discarded'", org: "args ->> 'org_id'"},
 }
 
 // byKind has the statements of all kinds.
@@ -82,7 +88,7 @@ func (t kindTable) statements(kind retention.Name) statements {
 	if kind != retention.ArchivedContacts {
 		columns := t.age + ", " + t.key
 		s.purge = engine.Register("delete old "+string(kind), `DELETE`+from+` AND (`+columns+`) IN (
-			SELECT `+columns+from+` AND `+t.age+` < $2 ORDER BY `+columns+` LIMIT $3)`)
+			SELECT `+columns+from+` AND `+t.age+` < $2`+t.deletable+` ORDER BY `+t.age+` LIMIT $3)`)
 	}
 	return s
 }

@@ -66,9 +66,10 @@ var (
 	// countHeld compares the id so that SQLite reads the partial index workflow_runs_held.
 	countHeld = db.Register("count held runs", `
 		SELECT r.workflow_id, count(*) AS runs FROM workflow_runs AS r WHERE r.org_id = $1 AND r.phase = 'held' AND r.id > '' GROUP BY r.workflow_id`)
-	// heldSince reads the events of each run through the primary key.
+	// heldSince reads the events of each run through the primary key. The plus keeps SQLite from
+	// reading the latest events of all runs instead.
 	heldSince = db.Register("times of held runs", `
-		SELECT v ->> 'run' AS run_id, coalesce((SELECT max(e.occurred_at) FROM workflow_events AS e
+		SELECT v ->> 'run' AS run_id, coalesce((SELECT max(+e.occurred_at) FROM workflow_events AS e
 			WHERE e.org_id = $1 AND e.workflow_id = CAST(v ->> 'workflow' AS bytetext) AND e.run_id = CAST(v ->> 'run' AS bytetext) AND e.event_type = 'send_held'), 0) AS at
 		FROM `+db.ParameterRows(`$2`))
 	decideHeld = db.Register("decide about held runs", `

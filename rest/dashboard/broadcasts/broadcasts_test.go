@@ -12,10 +12,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/broadcasts"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/retention"
 	"github.com/mailhelm/mailhelm/core/tags"
 	pages "github.com/mailhelm/mailhelm/rest/dashboard/broadcasts"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	retentionstore "github.com/mailhelm/mailhelm/storage/retention"
 )
 
 func TestGoldenPages(t *testing.T) {
@@ -65,6 +67,9 @@ func TestGoldenPages(t *testing.T) {
 	o.Allow(members.MayViewCampaigns)
 	check("draft_of_viewer", draft, http.StatusOK)
 	check("ended_of_viewer", ended, http.StatusOK)
+	_, err = retentionstore.New(o.db.DB).DeleteOld(t.Context(), o.Org.ID, retention.Recipients, frametest.Now().AddDate(1, 0, 0), 1000)
+	o.Must(err)
+	check("ended_long_ago", ended, http.StatusOK)
 }
 
 // TestGoldenCreate checks that the form calls the operation with what it says, and that faults

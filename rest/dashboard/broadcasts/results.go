@@ -58,9 +58,13 @@ func (h *Room) resultsOf(r *http.Request, v people.Visitor, b broadcasts.Broadca
 	}
 	query.Del("done")
 	data.Pager = frame.PagerOf(data.All, query, len(data.Rows), page.Next, totalOf(b, asked, data.Query))
-	data.Empty = frame.Empty{Text: "No recipient has an outcome yet."}
-	if data.Narrow {
+	switch {
+	case data.Narrow:
 		data.Empty = frame.Empty{Text: "No recipient matches these filters."}
+	case b.State.IsOver() && b.Sent+b.Failed+b.Filtered > 0:
+		data.Empty = frame.Empty{Text: "The list of recipients is older than your organization keeps such lists, and was deleted. The numbers stay."}
+	default:
+		data.Empty = frame.Empty{Text: "No recipient has an outcome yet."}
 	}
 	return data, nil
 }

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ type runPage struct {
 	Ended     frame.When
 	Faults    int
 	Events    []eventRow
+	Shortened bool // the first entries of the timeline are deleted
 	Journey   *wording.Journey
 }
 
@@ -100,6 +102,7 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 	for _, e := range events {
 		data.Events = append(data.Events, eventRow{wording.EventRowOf(tree, data.Cause, e.Event, words), h.When(e.At)})
 	}
+	data.Shortened = !slices.ContainsFunc(done, func(e engine.Event) bool { return e.Type == engine.Enrolled })
 	data.about, err = h.aboutOf(r, v, w, tabRuns)
 	return data, err
 }

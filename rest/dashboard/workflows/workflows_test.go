@@ -14,11 +14,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/retention"
 	"github.com/mailhelm/mailhelm/core/workflows"
 	"github.com/mailhelm/mailhelm/core/workflows/engine"
 	"github.com/mailhelm/mailhelm/core/workflows/language"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	pages "github.com/mailhelm/mailhelm/rest/dashboard/workflows"
+	retentionstore "github.com/mailhelm/mailhelm/storage/retention"
 	workflowstore "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
@@ -34,6 +36,15 @@ func (o *office) seed() (w workflows.Workflow, runs map[string]workflows.Run) {
 	}
 	o.save("welcome", strings.Replace(welcome, "3 days", "5 days", 1))
 	return w, runs
+}
+
+// deleteTimelines deletes the entries of all timelines as the retention does.
+func (o *office) deleteTimelines() {
+	o.T.Helper()
+	n, err := retentionstore.New(o.db.DB).DeleteOld(o.T.Context(), o.Org.ID, retention.Timelines, o.db.Now().AddDate(1, 0, 0), 1000)
+	if o.Must(err); n == 0 {
+		o.T.Error("no entry is deleted")
+	}
 }
 
 func TestGoldenPages(t *testing.T) {
@@ -60,6 +71,9 @@ func TestGoldenPages(t *testing.T) {
 		_, page := frametest.Get(t, o.pages, address)
 		frametest.CompareGolden(t, name, page, *update)
 	}
+	o.deleteTimelines()
+	_, page = frametest.Get(t, o.pages, path(w, "/runs/"+runs["left"].ID))
+	frametest.CompareGolden(t, "run_shortened", page, *update)
 }
 
 // TestExampleNeedsOwnNames checks that the page says why an example has faults, and shows its
