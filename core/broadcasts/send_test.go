@@ -158,6 +158,28 @@ func TestFailures(t *testing.T) {
 	})
 }
 
+// TestCountsThatAreLate checks that numbers which a process read before another one went on do not
+// replace newer ones, neither while the broadcast sends nor after its end.
+func TestCountsThatAreLate(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.add(t, person{email: "a@x.example"}, person{email: "b@x.example"}, person{email: "c@x.example"})
+		id := w.draft(t, template)
+		w.send(t, id)
+		set := func(sent int) int {
+			t.Helper()
+			must(t, w.db.Broadcasts().SetCounts(t.Context(), w.org, id, sent, 0, 0))
+			return w.read(t, id).Sent
+		}
+		if now, later := set(2), set(1); now != 2 || later != 2 {
+			t.Errorf("%d, and with older numbers %d", now, later)
+		}
+		w.dispatch(t, "one")
+		if got := set(2); got != 3 || w.read(t, id).State != broadcasts.Sent {
+			t.Errorf("after the end: %d", got)
+		}
+	})
+}
+
 // TestOneSendOfMany lets many calls send one broadcast at the same time, and several
 // processes drive it.
 func TestOneSendOfMany(t *testing.T) {

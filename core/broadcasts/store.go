@@ -30,7 +30,8 @@ type Store interface {
 	// FailedSince returns the ids of broadcasts that ended after the time with failed
 	// recipients.
 	FailedSince(ctx context.Context, orgID string, since time.Time) ([]string, error)
-	// SetCounts stores counts of recipients.
+	// SetCounts stores counts of recipients, if the broadcast still sends and newer ones are not
+	// stored yet.
 	SetCounts(ctx context.Context, orgID, id string, sent, failed, filtered int) error
 	// SetPace stores the time from which the rate of the broadcast permits the next message.
 	SetPace(ctx context.Context, orgID, id string, at time.Time) error

@@ -64,8 +64,11 @@ var (
 		SELECT state, paused, rate, paced_at FROM broadcasts WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	failedSince = engine.Register("failed broadcasts", `
 		SELECT id FROM broadcasts WHERE org_id = $1 AND failed > 0 AND completed_at > $2`)
+	// setCounts ignores numbers that another process has replaced by newer ones: while a broadcast
+	// sends, the number of its recipients with an outcome only grows.
 	setCounts = engine.Register("set counts of a broadcast", `
-		UPDATE broadcasts SET sent = $1, failed = $2, filtered = $3 WHERE org_id = $4 AND id = $5`)
+		UPDATE broadcasts SET sent = $1, failed = $2, filtered = $3
+		WHERE org_id = $4 AND id = $5 AND state = 'sending' AND sent + failed + filtered <= $6`)
 	setPace = engine.Register("set pace of a broadcast", `
 		UPDATE broadcasts SET paced_at = $1 WHERE org_id = $2 AND id = $3`)
 	setPause = engine.Register("set pause of a broadcast", `
@@ -188,7 +191,7 @@ func (s Store) FailedSince(ctx context.Context, orgID string, since time.Time) (
 }
 
 func (s Store) SetCounts(ctx context.Context, orgID, id string, sent, failed, filtered int) error {
-	_, err := s.db.Exec(ctx, setCounts, sent, failed, filtered, orgID, id)
+	_, err := s.db.Exec(ctx, setCounts, sent, failed, filtered, orgID, id, sent+failed+filtered)
 	return err
 }
 
