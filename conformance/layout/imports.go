@@ -32,6 +32,7 @@ var domainEdges = map[[2]string]string{
 	{"account", "jobs"}:                "following a request for production access is a job",
 	{"activities", "jobs"}:             "a job purges activities after the retention",
 	{"partitions", "jobs"}:             "a job makes and removes partitions",
+	{"partitions", "retention"}:        "a job removes partitions after the shortest period of their rows",
 	{"partitions", "domainauth"}:       "a job removes partitions after the period of the rows of reports",
 	{"privacy", "access"}:              "an erasure is in the audit log",
 	{"privacy", "inbound"}:             "received messages name the objects that are erased with them",

@@ -146,7 +146,7 @@ func runCalls(o ownedObjects, org string) map[string]storeCall {
 			return on(db).Runs(t.Context(), org, workflows.RunFilter{WorkflowID: id, Limit: 10})
 		},
 		"Run":                      func(t *testing.T, db *storage.DB) (any, error) { return on(db).Run(t.Context(), org, id, run.ID) },
-		"Timeline":                 func(t *testing.T, db *storage.DB) (any, error) { return on(db).Timeline(t.Context(), org, id, run.ID) },
+		"Timeline":                 func(t *testing.T, db *storage.DB) (any, error) { return on(db).Timeline(t.Context(), org, run) },
 		"Exits":                    func(t *testing.T, db *storage.DB) (any, error) { return on(db).Exits(t.Context(), org, id, 0) },
 		"Nodes":                    func(t *testing.T, db *storage.DB) (any, error) { return on(db).Nodes(t.Context(), org, id, 1) },
 		"workflows.RunStore.Sends": func(t *testing.T, db *storage.DB) (any, error) { return on(db).Sends(t.Context(), org, id, 1) },

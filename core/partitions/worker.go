@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/domainauth"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/retention"
 )
 
 const (
@@ -78,8 +79,9 @@ func Worker(cfg Config) jobs.Worker[Args] {
 	}}
 }
 
-// oldest returns the time before which no row of a table is in the retention of any organization.
-// It is a day earlier than that of the purges, for reads that began before them.
+// oldest returns the time before which no row of a table is in the retention of any organization,
+// or only rows that the purge has left. It is a day earlier than that of the purges, for reads that
+// began before them.
 func oldest(now time.Time, table string, longest int) time.Time {
 	days := core.MessageDays(longest)
 	switch table {
@@ -87,6 +89,8 @@ func oldest(now time.Time, table string, longest int) time.Time {
 		days = core.ActivityDays(longest)
 	case "domainauth_rows":
 		days = domainauth.RowDays
+	case "workflow_events":
+		days = retention.ShortestOf(retention.Timelines) // a month with rows stays
 	}
 	return now.UTC().AddDate(0, 0, -days-1).Truncate(24 * time.Hour)
 }

@@ -17,7 +17,8 @@ import (
 
 // TestPartitionsFollowTheClock runs the job once a month for 17 months, and records a row of each
 // table before each run. No row may be in the default partition, and a partition must be dropped
-// when the longest retention of the organizations has ended, and not before.
+// when the longest retention of the organizations has ended, and not before. That of timelines is
+// dropped when its rows are deleted, after six months.
 func TestPartitionsFollowTheClock(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -35,10 +36,13 @@ func TestPartitionsFollowTheClock(t *testing.T) {
 	dropped := map[string]string{}
 	for range 17 {
 		record(t, db, now)
+		if _, err := db.Writer().ExecContext(t.Context(), `DELETE FROM workflow_events WHERE occurred_at < $1`, now.AddDate(0, -6, 0).UnixMicro()); err != nil {
+			t.Fatal(err)
+		}
 		if err := worker.Work(t.Context(), partitions.Args{}); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"activities", "message_events", "message_recipients", "domainauth_rows"} {
+		for _, table := range []string{"activities", "message_events", "message_recipients", "domainauth_rows", "workflow_events"} {
 			if rest := number(t, db, `SELECT count(*) FROM `+table+`_default`); rest != 0 {
 				t.Errorf("%s: %d rows of %s are in the default partition", now.Format("2006-01"), rest, table)
 			}
@@ -48,7 +52,7 @@ func TestPartitionsFollowTheClock(t *testing.T) {
 		}
 		now = now.AddDate(0, 1, 0)
 	}
-	want := map[string]string{"activities": first.AddDate(0, 13, 0).Format("2006-01"), "message_events": first.AddDate(0, 14, 0).Format("2006-01"), "message_recipients": first.AddDate(0, 14, 0).Format("2006-01"), "domainauth_rows": first.AddDate(0, 4, 0).Format("2006-01")}
+	want := map[string]string{"activities": first.AddDate(0, 13, 0).Format("2006-01"), "message_events": first.AddDate(0, 14, 0).Format("2006-01"), "message_recipients": first.AddDate(0, 14, 0).Format("2006-01"), "domainauth_rows": first.AddDate(0, 4, 0).Format("2006-01"), "workflow_events": first.AddDate(0, 7, 0).Format("2006-01")}
 	for table, month := range want {
 		if dropped[table] != month {
 			t.Errorf("%s: the first month was dropped in %q, want %s", table, dropped[table], month)
@@ -66,6 +70,8 @@ func record(t *testing.T, db *storage.DB, at time.Time) {
 		`INSERT INTO message_recipients (org_id, recipient, sent_at, message_id) VALUES ('long', '', $1, '')`,
 		`INSERT INTO domainauth_rows (org_id, domain_id, day, report, n, source, ip, messages, disposition, dkim, spf, relayed, header_from, envelope_from, details)
 			VALUES ('long', '', $1 / 86400000000, '', 1, '', '', 1, '', FALSE, FALSE, FALSE, '', '', '')`,
+		`INSERT INTO workflow_events (org_id, workflow_id, run_id, id, version, node_path, event_type, occurred_at, iteration, arm, tier, reason, exit_kind, exit_name, detail)
+			VALUES ('long', '', '', '', 1, '', '', $1, 0, '', '', '', '', '', '')`,
 	} {
 		if _, err := db.Writer().ExecContext(t.Context(), text, at.UnixMicro()); err != nil {
 			t.Fatal(err)

@@ -182,12 +182,21 @@ func number(days int) string {
 	return fmt.Sprintf("%d days", days)
 }
 
-// Kept returns for how long records of a kind are kept, for the documentation.
-func Kept(name Name) string {
+// ShortestOf returns the shortest period of a kind in days that an organization can set.
+func ShortestOf(name Name) int { return mustKind(name).Min }
+
+// mustKind returns the kind with a name that exists.
+func mustKind(name Name) Kind {
 	k, err := KindOf(name)
 	if err != nil {
 		panic("retention: unknown kind " + string(name))
 	}
+	return k
+}
+
+// Kept returns for how long records of a kind are kept, for the documentation.
+func Kept(name Name) string {
+	k := mustKind(name)
 	text := fmt.Sprintf("%s; an organization can choose %d to %d days", number(k.Default), k.Min, k.Max)
 	if k.MayBeForever {
 		text += " or no end"

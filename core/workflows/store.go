@@ -55,7 +55,7 @@ type RunStore interface {
 	// Run returns one run. It fails with core.CodeNotFound if the workflow has no such run.
 	Run(ctx context.Context, orgID, workflowID, runID string) (Run, error)
 	// Timeline returns the events of a run in their order.
-	Timeline(ctx context.Context, orgID, workflowID, runID string) ([]Event, error)
+	Timeline(ctx context.Context, orgID string, run Run) ([]Event, error)
 	// Exits counts the ends of the runs of a workflow. version 0 means all versions.
 	Exits(ctx context.Context, orgID, workflowID string, version int) ([]ExitCount, error)
 	// Nodes counts the runs and entries at each step of a version that a run has entered.

@@ -140,7 +140,7 @@ func (w *Workflows) workflowsTimeline() core.Operation {
 			if err != nil {
 				return Timeline{}, err
 			}
-			events, err := w.Runs.Timeline(ctx, org, found.ID, run.ID)
+			events, err := w.Runs.Timeline(ctx, org, run)
 			timeline := Timeline{RunID: run.ID, Events: []EventRecord{}}
 			for _, event := range events {
 				timeline.Events = append(timeline.Events, eventRecordOf(event))

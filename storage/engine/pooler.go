@@ -102,6 +102,22 @@ func openDirect(name string) (*sql.DB, error) {
 	return db, nil
 }
 
+// InSession runs f with a connection of its own to PostgreSQL, past a pooler. Its settings and locks
+// end with f.
+func (db *DB) InSession(ctx context.Context, f func(ctx context.Context, conn *sql.Conn) error) error {
+	direct, err := openDirect(db.name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = direct.Close() }() // f reports its errors
+	conn, err := direct.Conn(ctx)
+	if err != nil {
+		return db.cause(ctx, err)
+	}
+	defer func() { _ = conn.Close() }() // as above
+	return f(ctx, conn)
+}
+
 // checkDirect returns an error if the database at name cannot be reached, or is not that of
 // the pool. Migrations of another database would damage it.
 func checkDirect(ctx context.Context, name string, pooled *sql.DB) error {

@@ -22,7 +22,23 @@ type shape struct {
 	// known to be before it.
 	moving    month
 	validated bool
+	// key is the state of the primary key of [Table.Key].
+	key keyState
 }
+
+// keyState says how far a table is from the primary key that it needs to be divided.
+type keyState int
+
+const (
+	// keyMissing: the table has the primary key from the schema.
+	keyMissing keyState = iota
+	// keyBroken: the build of an index for the other key was interrupted.
+	keyBroken
+	// keyBuilt: the index is complete. It becomes the key when the table is divided.
+	keyBuilt
+	// keyReady: the primary key has the column with the time.
+	keyReady
+)
 
 // These queries read the catalogue. $1 is the name of the table.
 const (
@@ -33,6 +49,12 @@ const (
 	movingQuery = `SELECT substr(o.conname, length($1) + 9), CASE WHEN o.convalidated THEN 'validated' ELSE '' END FROM pg_constraint AS o
 		JOIN pg_class AS c ON c.oid = o.conrelid
 		WHERE c.relname = $1 AND c.relnamespace = CAST(current_schema() AS regnamespace) AND o.contype = 'c' AND starts_with(o.conname, $1 || '_before_')`
+	// keyQuery selects the indexes that are the primary key, or become it, with the state of each.
+	// $2 is the column with the time, $3 the name of the index that becomes the key.
+	keyQuery = `SELECT c.relname, CASE WHEN i.indisprimary THEN 'ready' WHEN i.indisvalid THEN 'built' ELSE 'broken' END FROM pg_index AS i
+		JOIN pg_class AS c ON c.oid = i.indexrelid
+		WHERE i.indrelid = CAST(CAST($1 AS text) AS regclass) AND (c.relname = $3 OR i.indisprimary AND EXISTS (
+			SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = i.indrelid AND a.attname = $2 AND a.attnum = ANY (i.indkey)))`
 )
 
 // read returns the shape of a table.
@@ -59,12 +81,25 @@ func read(ctx context.Context, tx transaction, t Table) (shape, error) {
 	if s.divided {
 		return s, nil
 	}
+	if s.key, err = readKey(ctx, tx, t); err != nil {
+		return s, err
+	}
 	moving, err := tx.rows(ctx, movingQuery, t.Name)
 	if err == nil && len(moving) > 0 {
 		s.moving, _ = parseMonth(moving[0][0])
 		s.validated = moving[0][1] != ""
 	}
 	return s, err
+}
+
+// readKey returns the state of the primary key of a table that is not divided.
+func readKey(ctx context.Context, tx transaction, t Table) (keyState, error) {
+	found, err := tx.rows(ctx, keyQuery, t.Name, t.Column, t.key())
+	state := keyMissing
+	for _, index := range found {
+		state = max(state, map[string]keyState{"broken": keyBroken, "built": keyBuilt, "ready": keyReady}[index[1]])
+	}
+	return state, err
 }
 
 // add adds a table by the part of its name after that of the divided table.

@@ -2,7 +2,6 @@ package partitions
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -11,8 +10,9 @@ import (
 // purge of rows has deleted them.
 const mostKept = 1000
 
-// Drop removes the months whose rows are all from before the time in the parameter before. Rows
-// that were received later stay. It returns the names of the removed partitions.
+// Drop removes the months whose rows are all from before the time in the parameter before, the
+// oldest first. Rows that are still in their retention stay. A month with many of them keeps itself
+// and later ones, so that months have no gaps. Drop returns the names of the removed partitions.
 //
 // A month is first detached, which needs its locks for milliseconds, and is then a table of its
 // own. An interrupted call leaves such a table, with which the next call continues.
@@ -36,9 +36,10 @@ func (k Keeper) Drop(ctx context.Context, table string, before time.Time) ([]str
 		if err != nil {
 			return nil, err
 		}
-		if detached {
-			s.loose = append(s.loose, m)
+		if !detached {
+			break
 		}
+		s.loose = append(s.loose, m)
 	}
 	var dropped []string
 	for _, m := range s.loose {
@@ -57,29 +58,33 @@ func (k Keeper) Drop(ctx context.Context, table string, before time.Time) ([]str
 	return dropped, nil
 }
 
-// detach detaches an expired month, unless it has many rows that were received later.
+// detach detaches an expired month, unless many of its rows are still in their retention.
 func (k Keeper) detach(ctx context.Context, t Table, m month, before time.Time) (bool, error) {
-	if t.Received != "" {
-		n := 0
+	if staying := t.staying(before); staying != "" {
+		n, most := 0, mostKept
+		if t.OwnPeriods {
+			most = 0
+		}
 		if err := do(ctx, k.from, false, func(tx transaction) (err error) {
-			n, err = countUpTo(ctx, tx, t.of(m), fmt.Sprintf("%s >= %d", t.Received, before.UnixMicro()), mostKept+1)
+			n, err = countUpTo(ctx, tx, t.of(m), staying, most+1)
 			return err
 		}); err != nil {
 			return false, err
 		}
-		if n > mostKept {
-			k.db.Logger().InfoContext(ctx, "an old partition stays: rows of it were received later", "table", t.Name, "month", m.name())
+		if n > most {
+			k.db.Logger().InfoContext(ctx, "an old partition stays: some of its rows are still in their retention", "table", t.Name, "month", m.name())
 			return false, nil
 		}
 	}
 	return true, k.run(ctx, "ALTER TABLE "+t.Name+" DETACH PARTITION "+t.of(m))
 }
 
-// dropLoose drops a detached month. Its rows that were received later go to the divided table.
+// dropLoose drops a detached month. Its rows that are still in their retention go to the divided
+// table.
 func (k Keeper) dropLoose(ctx context.Context, t Table, m month, before time.Time) error {
 	statements := []string{"DROP TABLE " + t.of(m)}
-	if t.Received != "" {
-		statements = []string{fmt.Sprintf("INSERT INTO %s SELECT * FROM %s WHERE %s >= %d", t.Name, t.of(m), t.Received, before.UnixMicro()), statements[0]}
+	if staying := t.staying(before); staying != "" {
+		statements = []string{"INSERT INTO " + t.Name + " SELECT * FROM " + t.of(m) + " WHERE " + staying, statements[0]}
 	}
 	return do(ctx, k.from, true, func(tx transaction) error { return all(ctx, tx, statements...) })
 }

@@ -34,6 +34,11 @@ func (f failing) open(ctx context.Context) (transaction, error) {
 	return &failingTransaction{tx, f.failures, "begin"}, err
 }
 
+func (f failing) alone(ctx context.Context, text string) error {
+	tx := failingTransaction{nil, f.failures, ""}
+	return tx.around(text, func() error { return f.opener.alone(ctx, text) })
+}
+
 type failingTransaction struct {
 	transaction
 	failures Failures
@@ -76,6 +81,11 @@ type announced struct {
 func (a announced) open(ctx context.Context) (transaction, error) {
 	tx, err := a.opener.open(ctx)
 	return announcedTransaction{tx, a.to}, err
+}
+
+func (a announced) alone(ctx context.Context, text string) error {
+	_, _ = fmt.Fprintln(a.to, "statement")
+	return a.opener.alone(ctx, text)
 }
 
 type announcedTransaction struct {

@@ -18,7 +18,7 @@ type Keeper struct {
 }
 
 // New returns the Keeper of a database.
-func New(db *engine.DB) Keeper { return Keeper{db, database{db.Writer()}, mostMoved} }
+func New(db *engine.DB) Keeper { return Keeper{db, database{db}, mostMoved} }
 
 // longestRetention is the longest retention of any organization in days, also of those that are
 // being imported or erased.
@@ -75,7 +75,7 @@ func (k Keeper) Setup(ctx context.Context, now time.Time) error {
 func (k Keeper) setUp(ctx context.Context, t Table, from month) error {
 	wanted := false
 	if err := do(ctx, k.from, false, func(tx transaction) (err error) {
-		wanted, err = isEmptyTable(ctx, tx, t)
+		wanted, _, err = isEmptyTable(ctx, tx, t)
 		return err
 	}); err != nil || !wanted {
 		return err
@@ -84,10 +84,11 @@ func (k Keeper) setUp(ctx context.Context, t Table, from month) error {
 		if err := all(ctx, tx, "LOCK TABLE "+t.Name+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
-		if wanted, err := isEmptyTable(ctx, tx, t); err != nil || !wanted {
+		wanted, s, err := isEmptyTable(ctx, tx, t)
+		if err != nil || !wanted {
 			return err
 		}
-		return divide(ctx, tx, t, shape{}, from)
+		return divide(ctx, tx, t, shape{key: s.key}, from)
 	})
 	if errors.Is(err, ErrBusy) {
 		return nil // another process does the same, or the job will
@@ -95,12 +96,12 @@ func (k Keeper) setUp(ctx context.Context, t Table, from month) error {
 	return err
 }
 
-// isEmptyTable reports whether the table is not divided and has no rows.
-func isEmptyTable(ctx context.Context, tx transaction, t Table) (bool, error) {
+// isEmptyTable reports whether the table is not divided and has no rows. It returns its shape.
+func isEmptyTable(ctx context.Context, tx transaction, t Table) (bool, shape, error) {
 	s, err := read(ctx, tx, t)
 	if err != nil || s.divided || s.moving != (month{}) {
-		return false, err
+		return false, s, err
 	}
 	some, err := tx.rows(ctx, "SELECT '', '' FROM "+t.Name+" LIMIT 1")
-	return len(some) == 0, err
+	return len(some) == 0, s, err
 }

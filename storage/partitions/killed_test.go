@@ -24,7 +24,7 @@ import (
 )
 
 // jobVariable is an environment variable with the address of a database. If it is set, the test
-// binary only does the work of the job for the table of activities, as a process that a test can
+// binary only does the work of the job for activities and timelines, as a process that a test can
 // kill.
 const jobVariable = "MAILHELM_PARTITIONS_JOB"
 
@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runJob moves the table, makes months ahead, and drops those from before July 2031. It prints a
-// line before each statement and each commit.
+// runJob moves the tables, and for activities makes months ahead and drops those from before July
+// 2031. It prints a line before each statement and each commit.
 func runJob(url string) error {
 	ctx := context.Background()
 	db, err := storage.Open(ctx, storage.Config{URL: url, MaxConns: 2, CallerWait: time.Minute, Logger: slog.New(slog.DiscardHandler)})
@@ -50,6 +50,7 @@ func runJob(url string) error {
 	defer db.Close() //nolint:errcheck // the process ends
 	keeper := db.Partitions().Announced(os.Stdout)
 	steps := []func() (bool, error){
+		func() (bool, error) { return keeper.Move(ctx, timelines, now) },
 		func() (bool, error) { return keeper.Move(ctx, "activities", now) },
 		func() (bool, error) {
 			_, err := keeper.MakeAhead(ctx, "activities", now.AddDate(0, 3, 0))
@@ -110,13 +111,15 @@ func TestJobOutlivesKills(t *testing.T) {
 	}
 	for round := 0; kills < most; round++ {
 		url := []string{pooled, direct}[round%2]
-		f.exec("TRUNCATE activities")
+		f.exec("TRUNCATE activities, workflow_events")
 		f.undivide("activities")
+		f.keyless()
+		f.insertEvents("old", 5000, now.AddDate(0, -5, 0))
 		f.insert("old", 5000, now.AddDate(0, -5, 0), now)
 		f.insert("future", 100, now.AddDate(3, 0, 0), now)
-		before := f.sums("activities")
+		before, events := f.sums("activities"), f.sums(timelines)
 		for ended := false; !ended; {
-			lines := chance.IntN(50)
+			lines := chance.IntN(80)
 			if kills == most {
 				lines = -1
 			}
@@ -134,11 +137,15 @@ func TestJobOutlivesKills(t *testing.T) {
 		if after := f.sums("(SELECT * FROM activities WHERE name <> 'written')"); after != before {
 			t.Errorf("round %d: %s rows, before %s", round, after, before)
 		}
+		if after := f.sums(timelines); after != events || f.key() != dividedKey {
+			t.Errorf("round %d: %s timelines, before %s; %s", round, after, events, f.key())
+		}
 		want := []string{"activities_203107", "activities_203108", "activities_before_203105", "activities_default"}
 		if pieces := f.pieces("activities"); !slices.Equal(pieces, want) {
 			t.Errorf("round %d: partitions %v", round, pieces)
 		}
-		if rest := f.text("SELECT relname FROM pg_class WHERE relkind = 'r' AND starts_with(relname, 'activities_') AND NOT relispartition") +
+		if rest := f.text("SELECT relname FROM pg_class WHERE relkind = 'r' AND (starts_with(relname, 'activities_') OR starts_with(relname, 'workflow_events_')) AND NOT relispartition") +
+			f.text("SELECT relname FROM pg_class WHERE relname LIKE 'workflow_events%divided_key%'") +
 			f.text("SELECT conname FROM pg_constraint WHERE contype = 'c' AND starts_with(conname, 'activities_')"); rest != "" {
 			t.Errorf("round %d: left behind: %s", round, rest)
 		}

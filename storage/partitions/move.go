@@ -25,7 +25,7 @@ func (k Keeper) Move(ctx context.Context, table string, now time.Time) (bool, er
 	if err != nil || !k.divides() {
 		return false, err
 	}
-	const steps = 10 // more than any move has
+	const steps = 12 // more than any move has
 	for range steps {
 		done, err := k.step(ctx, t, now)
 		if err != nil || done {
@@ -47,6 +47,9 @@ func (k Keeper) step(ctx context.Context, t Table, now time.Time) (bool, error) 
 	log := k.db.Logger().With("table", t.Name)
 	none := month{}
 	switch {
+	case s.key < keyBuilt:
+		log.InfoContext(ctx, "table is being divided: the index of its new key is built; reads and writes go on")
+		return false, k.buildKey(ctx, t, s.key)
 	case s.moving == none:
 		until := monthOf(now.Add(moveAhead)).next()
 		log.InfoContext(ctx, "table is being divided: a constraint is added", "until", until.Time)
@@ -70,6 +73,31 @@ func (k Keeper) step(ctx context.Context, t Table, now time.Time) (bool, error) 
 			return divide(ctx, tx, t, s, s.moving)
 		})
 	}
+}
+
+// buildKey builds the index that becomes the primary key of the divided table, after it has
+// removed an incomplete one.
+func (k Keeper) buildKey(ctx context.Context, t Table, state keyState) error {
+	if state == keyBroken {
+		if err := k.run(ctx, "DROP INDEX "+t.key()); err != nil {
+			return err
+		}
+	}
+	return k.from.alone(ctx, "CREATE UNIQUE INDEX CONCURRENTLY "+t.key()+" ON "+t.Name+" ("+t.Key+")")
+}
+
+// setKey gives the table the primary key of [Table.Key], from the built index if there is one. The
+// caller has locked the table.
+func setKey(ctx context.Context, tx transaction, t Table, state keyState) error {
+	name := t.Name + "_pkey"
+	added := "(" + t.Key + ")"
+	switch state {
+	case keyReady:
+		return nil
+	case keyBuilt:
+		added = "USING INDEX " + t.key()
+	}
+	return all(ctx, tx, "ALTER TABLE "+t.Name+" DROP CONSTRAINT "+name, "ALTER TABLE "+t.Name+" ADD CONSTRAINT "+name+" PRIMARY KEY "+added)
 }
 
 // run runs one statement in a transaction of its own.
@@ -108,6 +136,9 @@ const (
 // divide makes the table the first partition of a new table of its name. The caller has locked
 // the table. All its rows are before until: it has a constraint that says so, or no rows.
 func divide(ctx context.Context, tx transaction, t Table, s shape, until month) error {
+	if err := setKey(ctx, tx, t, s.key); err != nil {
+		return err
+	}
 	indexes, err := tx.rows(ctx, indexQuery, t.Name)
 	if err != nil {
 		return err

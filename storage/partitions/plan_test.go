@@ -11,6 +11,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/partitions"
+	_ "github.com/mailhelm/mailhelm/storage/retention" // package storage imports neither
+	_ "github.com/mailhelm/mailhelm/storage/workflows"
 )
 
 // planNode is a node of a query plan in JSON.
@@ -64,7 +66,11 @@ func TestReadsOfAWindowReadItsPartitions(t *testing.T) {
 
 		"last of the oldest rows of reports": {"domainauth_rows", []string{"'org'", "'d'", day(time.June), "10"}, "203105 203106 before_203105"},
 		"delete oldest rows of reports":      {"domainauth_rows", []string{"'org'", "'d'", day(time.June), "'r'", "1"}, "203105 203106 before_203105"},
-		"discard records of a report":        {"domainauth_rows", []string{"'org'", "'d'", day(time.June), "'r'", "1"}, "203106"},
+		"timeline of a run":                  {"workflow_events", []string{"'org'", "'w'", "'r'", august}, "203108 203109 default"},
+		"delete old timelines":               {"workflow_events", []string{"'org'", june, "10"}, "203105 203106 before_203105"},
+		"times of held runs":                 {"workflow_events", []string{"'org'", `'[{"workflow":"w","run":"r","since":` + august + `}]'`}, "203108 203109 default"},
+
+		"discard records of a report": {"domainauth_rows", []string{"'org'", "'d'", day(time.June), "'r'", "1"}, "203106"},
 	}
 	for _, s := range engine.Statements() {
 		test, ours := cases[s.Name()]
@@ -95,7 +101,7 @@ func (f fixture) readBy(s *engine.Statement, table, mode string, arguments []str
 		}
 	}
 	explain := "EXPLAIN (FORMAT JSON) "
-	if s.Name() == "misdated message recipients" {
+	if s.Name() == "misdated message recipients" || s.Name() == "times of held runs" {
 		explain = "EXPLAIN (ANALYZE, FORMAT JSON) " // the partitions follow from the rows of a parameter
 	}
 	var plan []byte

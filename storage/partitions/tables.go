@@ -9,13 +9,20 @@ import (
 // Table is a table that is divided by time.
 type Table struct {
 	Name string
-	// Column has the time as a number of units since 1970. It is in the primary key.
+	// Column has the time as a number of units since 1970. It is in the primary key, at least when
+	// the table is divided; see Key.
 	Column string
 	// Unit is the unit of Column.
 	Unit time.Duration
 	// Received is the column with the time in microseconds by which the retention counts, or "" if
 	// that is Column. It is never before Column.
 	Received string
+	// Key has the columns of the primary key of the divided table, separated by commas, or "" if
+	// that is the key from the schema. PostgreSQL requires that Column is among them.
+	Key string
+	// OwnPeriods is true if the rows are deleted after a period that each organization chooses. A
+	// month is dropped when no row is left.
+	OwnPeriods bool
 	// Back selects the parked rows that come back at the end of a move, if that is not simply all
 	// of them. See [Table.parked].
 	Back string
@@ -28,6 +35,7 @@ func Tables() []Table {
 		{Name: "message_events", Column: "occurred_at", Unit: time.Microsecond},
 		{Name: "message_recipients", Column: "sent_at", Unit: time.Microsecond, Back: recipientsBack},
 		{Name: "domainauth_rows", Column: "day", Unit: 24 * time.Hour},
+		{Name: "workflow_events", Column: "occurred_at", Unit: time.Microsecond, Key: "org_id, workflow_id, run_id, id, occurred_at", OwnPeriods: true},
 	}
 }
 
@@ -73,6 +81,21 @@ func (t Table) rest() string { return t.Name + "_default" }
 
 // parked returns the name of the table that has rows of the far future while the table is moved.
 func (t Table) parked() string { return t.Name + "_parked" }
+
+// key returns the name of the index that becomes the primary key of the divided table.
+func (t Table) key() string { return t.Name + "_divided_key" }
+
+// staying returns an SQL condition for the rows that stay when their month is dropped, or "" if
+// none do.
+func (t Table) staying(before time.Time) string {
+	switch {
+	case t.OwnPeriods:
+		return "TRUE"
+	case t.Received != "":
+		return fmt.Sprintf("%s >= %d", t.Received, before.UnixMicro())
+	}
+	return ""
+}
 
 // bound returns the SQL literal of the beginning of a month.
 func (t Table) bound(m month) string { return fmt.Sprint(m.UnixMicro() / t.Unit.Microseconds()) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/lib/pq"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // The error codes of PostgreSQL that this package handles.
@@ -40,14 +41,35 @@ type transaction interface {
 // opener opens transactions.
 type opener interface {
 	open(ctx context.Context) (transaction, error)
+	// alone runs a statement that no transaction can have and that may take long. No other process
+	// makes a step at the same time; otherwise alone returns [ErrBusy].
+	alone(ctx context.Context, text string) error
 }
 
 // database is an opener.
-type database struct{ *sql.DB }
+type database struct{ *engine.DB }
 
 func (d database) open(ctx context.Context) (transaction, error) {
-	tx, err := d.BeginTx(ctx, nil)
+	tx, err := d.Writer().BeginTx(ctx, nil)
 	return open{tx}, err
+}
+
+func (d database) alone(ctx context.Context, text string) error {
+	return d.InSession(ctx, func(ctx context.Context, conn *sql.Conn) error {
+		var got bool
+		if err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", stepLock).Scan(&got); err != nil {
+			return err
+		}
+		if !got {
+			return ErrBusy
+		}
+		for _, t := range []string{"SET statement_timeout = 0", text} {
+			if _, err := conn.ExecContext(ctx, t); err != nil {
+				return fmt.Errorf("%s: %w", t, err)
+			}
+		}
+		return nil
+	})
 }
 
 // open is a transaction of a database.

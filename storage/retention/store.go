@@ -44,6 +44,8 @@ var (
 // unless it is org_id, and a condition on those that may be deleted.
 type kindTable struct {
 	name, age, key, condition, org, deletable string
+	// divided is true for a table that is divided by age on PostgreSQL.
+	divided bool
 }
 
 // ofEndedSends excludes the recipients of broadcasts that have not ended: their numbers are
@@ -64,7 +66,7 @@ var tables = map[retention.Name]kindTable{
 	retention.AssistantCalls:   {name: "tool_usage", age: "day", key: "client_id, user_id, operation"},
 	retention.TestSends:        {name: "test_sends", age: "created_at", key: "id"},
 	retention.Recipients:       {name: "handover_recipients", age: "changed_at", key: "send_id, recipient", condition: " AND state IN ('sent', 'failed', 'filtered')", deletable: ofEndedSends},
-	retention.Timelines:        {name: "workflow_events", age: "occurred_at", key: "workflow_id, run_id, id"},
+	retention.Timelines:        {name: "workflow_events", age: "occurred_at", key: "workflow_id, run_id, id", divided: true},
 	retention.Replay:           {name: "replay_records", age: "called_at", key: "space, key", condition: " AND called_at IS NOT NULL"},
 	retention.FailedJobs:       {name: "river_job", age: "finalized_at", key: "id", condition: " AND state = 'discarded'", org: "args ->> 'org_id'"},
 }
@@ -86,8 +88,13 @@ func (t kindTable) statements(kind retention.Name) statements {
 		oldest: engine.Register("oldest of "+string(kind), `SELECT `+t.age+` AS at`+from+` AND `+t.age+` > $2 ORDER BY `+t.age+` LIMIT 1`),
 	}
 	if kind != retention.ArchivedContacts {
-		columns := t.age + ", " + t.key
-		s.purge = engine.Register("delete old "+string(kind), `DELETE`+from+` AND (`+columns+`) IN (
+		columns, window := t.age+", "+t.key, ""
+		if t.divided {
+			// PostgreSQL reads only the partitions from before $2. SQLite would read all rows from
+			// before it, instead of those of the subquery.
+			window = ` /*pg AND ` + t.age + ` < $2*/`
+		}
+		s.purge = engine.Register("delete old "+string(kind), `DELETE`+from+window+` AND (`+columns+`) IN (
 			SELECT `+columns+from+` AND `+t.age+` < $2`+t.deletable+` ORDER BY `+t.age+` LIMIT $3)`)
 	}
 	return s

@@ -38,7 +38,7 @@ var (
 		ORDER BY r.id DESC LIMIT $10`)
 	runByID  = db.RegisterPoint("run", `SELECT `+runColumns+` FROM workflow_runs AS r WHERE r.org_id = $1 AND r.workflow_id = $2 AND r.id = $3`)
 	timeline = db.Register("timeline of a run", `
-		SELECT `+eventColumns+` FROM workflow_events WHERE org_id = $1 AND workflow_id = $2 AND run_id = $3 ORDER BY id`)
+		SELECT `+eventColumns+` FROM workflow_events WHERE org_id = $1 AND workflow_id = $2 AND run_id = $3 AND occurred_at >= $4 ORDER BY id`)
 	exitCounts = db.Register("exits of a workflow", `
 		SELECT r.status, r.exit_kind, r.exit_name, count(*) AS runs FROM workflow_runs AS r
 		WHERE r.org_id = $1 AND r.workflow_id = $2 AND r.status IN ('exited', 'completed', 'failed') AND (r.version = $3 OR CAST($4 AS bigint) = 0)
@@ -70,7 +70,7 @@ var (
 	// reading the latest events of all runs instead.
 	heldSince = db.Register("times of held runs", `
 		SELECT v ->> 'run' AS run_id, coalesce((SELECT max(+e.occurred_at) FROM workflow_events AS e
-			WHERE e.org_id = $1 AND e.workflow_id = CAST(v ->> 'workflow' AS bytetext) AND e.run_id = CAST(v ->> 'run' AS bytetext) AND e.event_type = 'send_held'), 0) AS at
+			WHERE e.org_id = $1 AND e.workflow_id = CAST(v ->> 'workflow' AS bytetext) AND e.run_id = CAST(v ->> 'run' AS bytetext) AND e.occurred_at >= CAST(v ->> 'since' AS bigint) AND e.event_type = 'send_held'), 0) AS at
 		FROM `+db.ParameterRows(`$2`))
 	decideHeld = db.Register("decide about held runs", `
 		UPDATE workflow_runs SET phase = $1, wake_at = $2
@@ -124,8 +124,16 @@ func (s RunStore) Run(ctx context.Context, orgID, workflowID, runID string) (wor
 	return found.run()
 }
 
-func (s RunStore) Timeline(ctx context.Context, orgID, workflowID, runID string) ([]workflows.Event, error) {
-	return db.ListAs(ctx, s.db, eventRow.event, timeline, orgID, workflowID, runID)
+// clockDifference is more than the clocks of two servers differ. The first server begins a run,
+// others add to its timeline.
+const clockDifference = time.Hour
+
+// firstEvent returns the time from which a run can have events. On PostgreSQL only the partitions
+// from then on are read.
+func firstEvent(r workflows.Run) db.Time { return db.At(r.StartedAt.Add(-clockDifference)) }
+
+func (s RunStore) Timeline(ctx context.Context, orgID string, run workflows.Run) ([]workflows.Event, error) {
+	return db.ListAs(ctx, s.db, eventRow.event, timeline, orgID, run.WorkflowID, run.ID, firstEvent(run))
 }
 
 func (s RunStore) Exits(ctx context.Context, orgID, workflowID string, version int) ([]workflows.ExitCount, error) {
@@ -231,8 +239,9 @@ func (s RunStore) CountHeld(ctx context.Context, orgID string) (map[string]int, 
 
 func (s RunStore) HeldSince(ctx context.Context, orgID string, runs []workflows.Run) (map[string]time.Time, error) {
 	type keyRow struct {
-		Workflow string `json:"workflow"`
-		Run      string `json:"run"`
+		Workflow string  `json:"workflow"`
+		Run      string  `json:"run"`
+		Since    db.Time `json:"since"`
 	}
 	type sinceRow struct {
 		RunID string  `db:"run_id"`
@@ -240,7 +249,7 @@ func (s RunStore) HeldSince(ctx context.Context, orgID string, runs []workflows.
 	}
 	keys := make([]keyRow, len(runs))
 	for i, r := range runs {
-		keys[i] = keyRow{r.WorkflowID, r.ID}
+		keys[i] = keyRow{r.WorkflowID, r.ID, firstEvent(r)}
 	}
 	parameter, err := db.JSONParameter(keys)
 	if err != nil {

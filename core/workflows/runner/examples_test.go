@@ -220,7 +220,7 @@ func (w *exampleWorld) tell(t *testing.T, example examples.Example, people []tra
 		fmt.Fprintf(&b, "\n%s %s.\n", p.name, p.about)
 		mails := w.mailed[p.name+"@example.com"]
 		for _, r := range w.runs(t, exampleWorkflow, w.ids[p.name]) {
-			events, err := workflowstore.NewRunStore(w.db.DB).Timeline(t.Context(), w.org, exampleWorkflow, r.ID)
+			events, err := workflowstore.NewRunStore(w.db.DB).Timeline(t.Context(), w.org, r)
 			must(t, err)
 			for _, e := range events {
 				e.Path, r.State.Node = "", e.Path

@@ -64,7 +64,7 @@ func (p *pair) compare(runs map[string][]workflows.Run, mails map[string][]outco
 
 func (p *pair) compareRun(person *modelPerson, want *modelRun, got workflows.Run, mails []outcome) {
 	p.t.Helper()
-	events, err := workflowstore.NewRunStore(p.db.DB).Timeline(p.t.Context(), p.org, p.model.id, got.ID)
+	events, err := workflowstore.NewRunStore(p.db.DB).Timeline(p.t.Context(), p.org, got)
 	must(p.t, err)
 	var timeline []engine.Event
 	for _, e := range events {

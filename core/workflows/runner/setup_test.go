@@ -350,7 +350,7 @@ func (w *world) story(t testing.TB, workflowID, contactID string) string {
 	t.Helper()
 	var lines []string
 	for _, r := range w.runs(t, workflowID, contactID) {
-		events, err := workflowstore.NewRunStore(w.db.DB).Timeline(t.Context(), w.org, workflowID, r.ID)
+		events, err := workflowstore.NewRunStore(w.db.DB).Timeline(t.Context(), w.org, r)
 		must(t, err)
 		var words []string
 		for _, e := range events {

@@ -79,7 +79,7 @@ func (h runPages) runOf(r *http.Request, v people.Visitor, w workflows.Workflow,
 	if err != nil {
 		return runPage{}, err
 	}
-	events, err := h.Editor.Runs.Timeline(r.Context(), v.Org.ID, w.ID, run.ID)
+	events, err := h.Editor.Runs.Timeline(r.Context(), v.Org.ID, run)
 	if err != nil {
 		return runPage{}, err
 	}

@@ -70,9 +70,9 @@ type countingRuns struct {
 	timelines int
 }
 
-func (c *countingRuns) Timeline(ctx context.Context, orgID, workflowID, runID string) ([]workflows.Event, error) {
+func (c *countingRuns) Timeline(ctx context.Context, orgID string, run workflows.Run) ([]workflows.Event, error) {
 	c.timelines++
-	return c.RunStore.Timeline(ctx, orgID, workflowID, runID)
+	return c.RunStore.Timeline(ctx, orgID, run)
 }
 
 func (o *office) WorkflowSchema(context.Context, string) (language.Schema, error) {
