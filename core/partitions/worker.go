@@ -89,8 +89,10 @@ func oldest(now time.Time, table string, longest int) time.Time {
 		days = core.ActivityDays(longest)
 	case "domainauth_rows":
 		days = domainauth.RowDays
-	case "workflow_events":
-		days = retention.ShortestOf(retention.Timelines) // a month with rows stays
+	case "handover_recipients": // a month with rows stays
+		days = retention.ShortestOf(retention.Recipients)
+	case "workflow_events": // as above
+		days = retention.ShortestOf(retention.Timelines)
 	}
 	return now.UTC().AddDate(0, 0, -days-1).Truncate(24 * time.Hour)
 }

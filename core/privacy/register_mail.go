@@ -12,7 +12,7 @@ func mail() []Table {
 				{Name: "email", Holds: "address", Change: PseudonymAddress},
 				{Name: "reason", Holds: "answer of the account", Change: Blank},
 			},
-			Other: "org_id send_id state attempt claimed_by changed_at not_before message_id tier", Kept: retention.Kept(retention.Recipients),
+			Other: "org_id send_id state attempt claimed_by changed_at not_before message_id tier created_at", Kept: retention.Kept(retention.Recipients),
 		},
 		{
 			Name: "messages", Of: Recipient, Title: "Messages", Find: []Match{{"recipient", BySpelling}}, Erase: Rewrite, Key: "id",

@@ -47,9 +47,10 @@ const sameAttempt = `attempt = CAST(v ->> 'attempt' AS bigint)`
 
 var (
 	addRecipients = engine.Register("add recipients", `
-		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier)
-		SELECT $1, $2, v ->> 'key', v ->> 'email', 'pending', 0, '', CAST($3 AS bigint), CAST($4 AS bigint), '', '', ''
-		FROM `+engine.ParameterRows(`$5`)+` WHERE TRUE
+		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier, created_at)
+		SELECT CAST($1 AS bytetext), CAST($2 AS bytetext), v ->> 'key', v ->> 'email', 'pending', 0, '', CAST($3 AS bigint), CAST($4 AS bigint), '', '', '', CAST($5 AS bigint)
+		FROM `+engine.ParameterRows(`$6`)+`
+		WHERE NOT EXISTS (SELECT 1 FROM handover_recipients AS h WHERE h.org_id = CAST($1 AS bytetext) AND h.send_id = CAST($2 AS bytetext) AND h.recipient = v ->> 'key')
 		ON CONFLICT DO NOTHING`)
 	pendingRecipients = engine.Register("pending recipients", `
 		SELECT `+recipientColumns+` FROM handover_recipients
@@ -135,7 +136,7 @@ func (s Store) Add(ctx context.Context, orgID, sendID string, added []handover.R
 	if err != nil {
 		return err
 	}
-	return s.db.Later(ctx, addRecipients, orgID, sendID, engine.At(now), engine.At(now), parameter)
+	return s.db.Later(ctx, addRecipients, orgID, sendID, engine.At(now), engine.At(now), engine.At(now), parameter)
 }
 
 func (s Store) Pending(ctx context.Context, orgID, sendID string, now time.Time, limit int) ([]handover.Recipient, error) {

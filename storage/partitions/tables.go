@@ -35,6 +35,7 @@ func Tables() []Table {
 		{Name: "message_events", Column: "occurred_at", Unit: time.Microsecond},
 		{Name: "message_recipients", Column: "sent_at", Unit: time.Microsecond, Back: recipientsBack},
 		{Name: "domainauth_rows", Column: "day", Unit: 24 * time.Hour},
+		{Name: "handover_recipients", Column: "created_at", Unit: time.Microsecond, Key: "org_id, send_id, recipient, created_at", OwnPeriods: true},
 		{Name: "workflow_events", Column: "occurred_at", Unit: time.Microsecond, Key: "org_id, workflow_id, run_id, id, occurred_at", OwnPeriods: true},
 	}
 }
