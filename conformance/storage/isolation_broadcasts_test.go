@@ -32,9 +32,9 @@ func (o *ownedObjects) ownBroadcast(t *testing.T, db *storage.DB) {
 		t.Fatalf("%d members were copied", frozen)
 	}
 	store := db.Handover()
-	must(t, store.Claim(ctx, o.org, o.sent.ID, []string{o.contact.ID}, "process", start))
+	must(t, store.Claim(ctx, o.org, o.sent.ID, []handover.Recipient{{Key: o.contact.ID, CreatedAt: o.sent.CreatedAt}}, "process", start))
 	must(t, store.Add(ctx, o.org, o.sent.ID, []handover.Recipient{{Key: "out", Email: "out@x"}, {Key: "waits", Email: "waits@x"}}, start))
-	must(t, store.Filter(ctx, o.org, o.sent.ID, map[string]handover.Tier{"out": handover.ByAccount}, start))
+	must(t, store.Filter(ctx, o.org, o.sent.ID, []handover.Recipient{{Key: "out", CreatedAt: start, Tier: handover.ByAccount}}, start))
 	must(t, store.Pause(ctx, o.org, later(1)))
 	_, err = db.TestSends().Begin(ctx, o.org, testsends.TestSend{ID: core.NewID(), Kind: "broadcast", SubjectID: o.sent.ID, At: start}, start.Add(-time.Hour), 1)
 	must(t, err)
@@ -144,10 +144,10 @@ func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 			return nil, db.Handover().Add(t.Context(), org, o.sent.ID, []handover.Recipient{{Key: o.contact.ID, Email: "stolen@x"}}, later(1))
 		},
 		"Filter": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Handover().Filter(t.Context(), org, o.sent.ID, map[string]handover.Tier{"waits": handover.ByAccount}, later(1))
+			return nil, db.Handover().Filter(t.Context(), org, o.sent.ID, []handover.Recipient{{Key: "waits", CreatedAt: start, Tier: handover.ByAccount}}, later(1))
 		},
 		"Answer": func(t *testing.T, db *storage.DB) (any, error) {
-			answer := handover.Answer{Key: o.contact.ID, Attempt: 1, Verdict: handover.Accepted, MessageID: "stolen"}
+			answer := handover.Answer{Key: o.contact.ID, CreatedAt: o.sent.CreatedAt, Attempt: 1, Verdict: handover.Accepted, MessageID: "stolen"}
 			return nil, db.Handover().Answer(t.Context(), org, o.sent.ID, []handover.Answer{answer}, later(1))
 		},
 		"Observe": func(t *testing.T, db *storage.DB) (any, error) {
@@ -162,7 +162,7 @@ func recipientCalls(o ownedObjects, org string) map[string]storeCall {
 			return db.Handover().Pending(t.Context(), org, o.sent.ID, later(9), 10)
 		},
 		"Claim": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Handover().Claim(t.Context(), org, o.sent.ID, []string{"waits"}, "thief", later(1))
+			return nil, db.Handover().Claim(t.Context(), org, o.sent.ID, []handover.Recipient{{Key: "waits", CreatedAt: start}}, "thief", later(1))
 		},
 		"GiveUp": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Handover().GiveUp(t.Context(), org, later(1_000_000), 10)

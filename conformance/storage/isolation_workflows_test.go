@@ -66,7 +66,7 @@ func (o *ownedObjects) ownWorkflow(t *testing.T, db *storage.DB) {
 		Send: workflows.Send{ID: workflows.SendID(j.workflow.ID, 1, "0"), WorkflowID: j.workflow.ID, Version: 1, Path: "0", Template: "same"},
 	}
 	must(t, mails.AddMails(ctx, o.org, []workflows.Mail{j.mail}, start))
-	must(t, db.Handover().Filter(ctx, o.org, j.mail.Send.ID, map[string]handover.Tier{j.mail.Key: handover.ByAccount}, start))
+	must(t, db.Handover().Filter(ctx, o.org, j.mail.Send.ID, []handover.Recipient{{Key: j.mail.Key, CreatedAt: start, Tier: handover.ByAccount}}, start))
 }
 
 // workflowState returns what the organization reads of its workflow.

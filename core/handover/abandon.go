@@ -29,13 +29,13 @@ func (h *Handover) abandonBatch(ctx context.Context, orgID, sendID, reason strin
 		if ended = len(due); err != nil || ended == 0 {
 			return err
 		}
-		keys, answers := make([]string, len(due)), make([]Answer, len(due))
+		answers := make([]Answer, len(due))
 		for i, r := range due {
-			keys[i] = r.Key
-			answers[i] = Answer{Key: r.Key, Attempt: r.Attempt + 1, Verdict: Refused, Reason: reason}
+			r.Attempt++
+			answers[i] = r.refused(reason)
 		}
 		// Claim also those that are to be tried later.
-		if err := h.Store.Claim(ctx, orgID, sendID, keys, h.Process, now.Add(farAhead)); err != nil {
+		if err := h.Store.Claim(ctx, orgID, sendID, due, h.Process, now.Add(farAhead)); err != nil {
 			return err
 		}
 		return h.Store.Answer(ctx, orgID, sendID, answers, now)

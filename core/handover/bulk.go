@@ -119,7 +119,7 @@ func (h *Handover) callBulk(ctx context.Context, orgID string, m BulkMailing, ca
 			failure = outcomes[i].Failure
 			h.Log.WarnContext(ctx, "the sending account did not accept a message", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", failure)
 		}
-		answer, known := Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Accepted}, true
+		answer, known := r.answered(Accepted), true
 		if failure != nil {
 			answer, known = judge(answer, failure, h.Clock())
 		} else {
@@ -144,7 +144,7 @@ func (h *Handover) passSingles(ctx context.Context, orgID string, m Mailing, rec
 			continue
 		}
 		for _, rest := range recipients[i+1:] {
-			note(passed{answer: Answer{Key: rest.Key, Attempt: rest.Attempt, Verdict: Released, NotBefore: p.answer.NotBefore}})
+			note(passed{answer: rest.released(p.answer.NotBefore)})
 		}
 		return
 	}

@@ -18,7 +18,7 @@ func TestJobGivesUp(t *testing.T) {
 		if err := db.Handover().Add(t.Context(), org, send, []handover.Recipient{{Key: "r", Email: "r@example.com"}}, start); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Handover().Claim(t.Context(), org, send, []string{"r"}, "process", start); err != nil {
+		if err := db.Handover().Claim(t.Context(), org, send, []handover.Recipient{{Key: "r", CreatedAt: start}}, "process", start); err != nil {
 			t.Fatal(err)
 		}
 	}

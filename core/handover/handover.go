@@ -261,24 +261,27 @@ func (h *Handover) claim(ctx context.Context, orgID, sendID string, m Mailing, e
 		if err != nil {
 			return err
 		}
-		done.filtered = len(tiers)
-		if err := h.Store.Filter(ctx, orgID, sendID, tiers, now); err != nil {
-			return err
-		}
-		var keys []string
+		var filtered []Recipient
 		for _, r := range due {
 			next, ok := r.Claim(h.Process, now)
-			if _, out := tiers[r.Key]; !out && ok {
-				done.recipients, keys = append(done.recipients, next), append(keys, r.Key)
+			if tier, out := tiers[r.Key]; out {
+				r.Tier = tier
+				filtered = append(filtered, r)
+			} else if ok {
+				done.recipients = append(done.recipients, next)
 			}
 		}
-		if err := h.Store.Claim(ctx, orgID, sendID, keys, h.Process, now); err != nil {
+		done.filtered = len(filtered)
+		if err := h.Store.Filter(ctx, orgID, sendID, filtered, now); err != nil {
 			return err
 		}
-		if err := h.count(ctx, orgID, m, len(keys), now); err != nil {
+		if err := h.Store.Claim(ctx, orgID, sendID, done.recipients, h.Process, now); err != nil {
 			return err
 		}
-		done.start, err = h.Store.Reserve(ctx, orgID, len(keys), each, now) // last: it is what workers wait for
+		if err := h.count(ctx, orgID, m, len(done.recipients), now); err != nil {
+			return err
+		}
+		done.start, err = h.Store.Reserve(ctx, orgID, len(done.recipients), each, now) // last: it is what workers wait for
 		return err
 	})
 	if err != nil {
@@ -350,7 +353,7 @@ func (h *Handover) passAll(ctx context.Context, orgID string, m Mailing, claimed
 				h.Wait(ctx, claimed.start.Add(time.Duration(i*size)*claimed.each))
 				if wait := paused(); !wait.IsZero() || ctx.Err() != nil {
 					for _, r := range calls[i] {
-						note(passed{answer: Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Released, NotBefore: later(wait, h.Clock())}})
+						note(passed{answer: r.released(later(wait, h.Clock()))})
 					}
 					continue
 				}
@@ -387,7 +390,7 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 			known = false
 		}
 	}()
-	answer := Answer{Key: r.Key, Attempt: r.Attempt}
+	answer := r.answered("")
 	message, err := makeMessage(ctx, orgID, m, r)
 	if err != nil {
 		return passed{answer: h.unmade(ctx, orgID, r, err)}, true
@@ -409,7 +412,7 @@ func (h *Handover) pass(ctx context.Context, orgID string, m Mailing, r Recipien
 // unmade logs that the message to a recipient could not be made, and returns the answer.
 func (h *Handover) unmade(ctx context.Context, orgID string, r Recipient, err error) Answer {
 	h.Log.WarnContext(ctx, "a message could not be made", "org_id", orgID, "send_id", r.SendID, "recipient", r.Key, "error", err)
-	return Answer{Key: r.Key, Attempt: r.Attempt, Verdict: Refused, Reason: "The message could not be made from its template."}
+	return r.refused("The message could not be made from its template.")
 }
 
 // withTags returns tags with those of a message.

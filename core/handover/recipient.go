@@ -52,6 +52,9 @@ type Recipient struct {
 	// the address.
 	Key   string
 	Email string
+	// CreatedAt is when the broadcast or the test send was created, or the message of a workflow.
+	// It never changes, and is the zero of the Unix time for recipients of old releases.
+	CreatedAt time.Time
 
 	State State
 	// Attempt counts the claims. An answer of the account applies only to the attempt that

@@ -16,10 +16,10 @@ type Store interface {
 	// and Key. Inside a transaction it locks them until the transaction ends, and skips those
 	// that other transactions have locked.
 	Pending(ctx context.Context, orgID, sendID string, now time.Time, limit int) ([]Recipient, error)
-	// Claim claims the recipients with the keys for a process.
-	Claim(ctx context.Context, orgID, sendID string, keys []string, process string, now time.Time) error
-	// Filter filters the recipients with the keys, each with its tier.
-	Filter(ctx context.Context, orgID, sendID string, tiers map[string]Tier, now time.Time) error
+	// Claim claims recipients for a process. Of each it needs Key and CreatedAt.
+	Claim(ctx context.Context, orgID, sendID string, claimed []Recipient, process string, now time.Time) error
+	// Filter filters recipients. Of each it needs Key, CreatedAt and Tier.
+	Filter(ctx context.Context, orgID, sendID string, filtered []Recipient, now time.Time) error
 	// Answer stores answers of the account.
 	Answer(ctx context.Context, orgID, sendID string, answers []Answer, now time.Time) error
 	// Observe stores that events of the provider name messages. It returns the number of
@@ -58,12 +58,33 @@ const (
 
 // Answer is the answer of the account about the message of an attempt.
 type Answer struct {
+	// Key, CreatedAt and Attempt are those of the recipient.
 	Key       string
+	CreatedAt time.Time
 	Attempt   int
 	Verdict   Verdict
 	MessageID string
 	Reason    string
 	NotBefore time.Time
+}
+
+// answered returns an answer about the last attempt of a recipient.
+func (r Recipient) answered(v Verdict) Answer {
+	return Answer{Key: r.Key, CreatedAt: r.CreatedAt, Attempt: r.Attempt, Verdict: v}
+}
+
+// refused returns the answer that the account will never accept the message.
+func (r Recipient) refused(reason string) Answer {
+	a := r.answered(Refused)
+	a.Reason = reason
+	return a
+}
+
+// released returns the answer that the message may be tried again at a time.
+func (r Recipient) released(notBefore time.Time) Answer {
+	a := r.answered(Released)
+	a.NotBefore = notBefore
+	return a
 }
 
 // Evidence is an event of the provider that names the message of a recipient.

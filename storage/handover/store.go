@@ -3,8 +3,6 @@ package handover
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/handover"
@@ -19,20 +17,24 @@ var _ handover.Store = Store{}
 // New returns the store of recipients on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-const recipientColumns = `recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier`
+const recipientColumns = `recipient, email, created_at, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier`
 
 // givenUp selects recipients whose attempt was given up.
 const givenUp = `(state = 'failed' AND reason = '` + handover.OutcomeUnknown + `')`
 
-// changed are the FROM and WHERE clauses of statements that change the recipients of $2, a JSON
-// array of rows. All three columns of the primary key are in the rows: if the organization
-// and the send were parameters, both databases would read all recipients of the send.
+// named are the FROM and WHERE clauses of statements that change the recipients of $2, a JSON
+// array of rows. The columns of the primary key are in the rows: if the organization and the send
+// were parameters, both databases would read all recipients of the send.
 //
 // PostgreSQL has no statistics of a new send. The first condition is always true. It lets
 // PostgreSQL expect one row of the array, so that it finds each recipient by the primary key
 // instead of reading all recipients of all sends.
-var changed = `FROM ` + engine.ParameterRows(`$2`) + `
+var named = `FROM ` + engine.ParameterRows(`$2`) + `
 		WHERE /*pg v ->> 'key' = coalesce(v ->> 'key', '') AND*/ org_id = v ->> 'org' AND send_id = v ->> 'send' AND recipient = v ->> 'key'`
+
+// changed is named for rows with the time of the creation, so that PostgreSQL reads only the
+// partitions of these times.
+var changed = named + ` AND created_at = CAST(v ->> 'created' AS bigint)`
 
 // isPending and isHandingOver are the SQL conditions that a recipient has these states. In
 // PostgreSQL they are expressions without an index: it would read all recipients in the state
@@ -79,7 +81,7 @@ var (
 		`+changed+` AND `+sameAttempt+` AND `+isHandingOver)
 	observeRecipients = engine.Register("observe recipients", `
 		UPDATE handover_recipients SET state = 'sent', message_id = v ->> 'message', reason = '', changed_at = $1
-		`+changed+` AND state NOT IN ('sent', 'filtered')`)
+		`+named+` AND state NOT IN ('sent', 'filtered')`)
 	// giveUpRecipients reads through the partial index handover_recipients_open.
 	giveUpRecipients = engine.Register("give up recipients", `
 		UPDATE handover_recipients SET state = 'failed', reason = '`+handover.OutcomeUnknown+`', changed_at = $1
@@ -104,6 +106,7 @@ var (
 type recipientRow struct {
 	Recipient string         `db:"recipient"`
 	Email     string         `db:"email"`
+	CreatedAt engine.Time    `db:"created_at"`
 	State     handover.State `db:"state"`
 	Attempt   int            `db:"attempt"`
 	ClaimedBy string         `db:"claimed_by"`
@@ -117,7 +120,7 @@ type recipientRow struct {
 func recipientOf(sendID string) func(recipientRow) handover.Recipient {
 	return func(r recipientRow) handover.Recipient {
 		return handover.Recipient{
-			SendID: sendID, Key: r.Recipient, Email: r.Email, State: r.State, Attempt: r.Attempt, ClaimedBy: r.ClaimedBy,
+			SendID: sendID, Key: r.Recipient, Email: r.Email, CreatedAt: r.CreatedAt.Time(), State: r.State, Attempt: r.Attempt, ClaimedBy: r.ClaimedBy,
 			At: r.ChangedAt.Time(), NotBefore: r.NotBefore.Time(), MessageID: r.MessageID, Reason: r.Reason, Tier: r.Tier,
 		}
 	}
@@ -148,6 +151,7 @@ type changedRow struct {
 	Org       string        `json:"org"`
 	Send      string        `json:"send"`
 	Key       string        `json:"key"`
+	Created   engine.Time   `json:"created"`
 	Attempt   int           `json:"attempt"`
 	Process   string        `json:"process"`
 	Message   string        `json:"message"`
@@ -156,10 +160,10 @@ type changedRow struct {
 	Tier      handover.Tier `json:"tier"`
 }
 
-func (s Store) Claim(ctx context.Context, orgID, sendID string, keys []string, process string, now time.Time) error {
-	rows := make([]changedRow, len(keys))
-	for i, key := range keys {
-		rows[i] = changedRow{Org: orgID, Send: sendID, Key: key, Process: process}
+func (s Store) Claim(ctx context.Context, orgID, sendID string, claimed []handover.Recipient, process string, now time.Time) error {
+	rows := make([]changedRow, len(claimed))
+	for i, r := range claimed {
+		rows[i] = changedRow{Org: orgID, Send: sendID, Key: r.Key, Created: engine.At(r.CreatedAt), Process: process}
 	}
 	if len(rows) == 0 {
 		return nil
@@ -171,10 +175,10 @@ func (s Store) Claim(ctx context.Context, orgID, sendID string, keys []string, p
 	return s.db.Later(ctx, claimRecipients, engine.At(now), parameter, engine.At(now))
 }
 
-func (s Store) Filter(ctx context.Context, orgID, sendID string, tiers map[string]handover.Tier, now time.Time) error {
-	var rows []changedRow
-	for _, key := range slices.Sorted(maps.Keys(tiers)) {
-		rows = append(rows, changedRow{Org: orgID, Send: sendID, Key: key, Tier: tiers[key]})
+func (s Store) Filter(ctx context.Context, orgID, sendID string, filtered []handover.Recipient, now time.Time) error {
+	rows := make([]changedRow, len(filtered))
+	for i, r := range filtered {
+		rows[i] = changedRow{Org: orgID, Send: sendID, Key: r.Key, Created: engine.At(r.CreatedAt), Tier: r.Tier}
 	}
 	return s.change(ctx, filterRecipients, rows, now)
 }
@@ -182,7 +186,7 @@ func (s Store) Filter(ctx context.Context, orgID, sendID string, tiers map[strin
 func (s Store) Answer(ctx context.Context, orgID, sendID string, answers []handover.Answer, now time.Time) error {
 	by := map[handover.Verdict][]changedRow{}
 	for _, a := range answers {
-		row := changedRow{Org: orgID, Send: sendID, Key: a.Key, Attempt: a.Attempt, Message: a.MessageID, Reason: a.Reason}
+		row := changedRow{Org: orgID, Send: sendID, Key: a.Key, Created: engine.At(a.CreatedAt), Attempt: a.Attempt, Message: a.MessageID, Reason: a.Reason}
 		if a.Verdict == handover.Released {
 			row.NotBefore = engine.At(a.NotBefore)
 		}

@@ -29,7 +29,7 @@ type world struct {
 func newWorld(ctx context.Context, t *testing.T, db *storage.DB) *world {
 	t.Helper()
 	w := &world{store: db.Handover(), outcomes: db.Outcomes(), org: core.NewID(), id: core.NewID(), now: start}
-	w.row = handover.Recipient{SendID: w.id, Key: "a", Email: "a@example.com", State: handover.Pending, At: start, NotBefore: start}
+	w.row = handover.Recipient{SendID: w.id, Key: "a", Email: "a@example.com", State: handover.Pending, CreatedAt: start, At: start, NotBefore: start}
 	if err := w.store.Add(ctx, w.org, w.id, []handover.Recipient{w.row}, start); err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +45,11 @@ var changes = map[string]func(ctx context.Context, w *world) (handover.Recipient
 	},
 	"claim": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		next, ok := w.row.Claim("process", w.now)
-		return next, ok, w.store.Claim(ctx, w.org, w.id, []string{"a", "b"}, "process", w.now)
+		return next, ok, w.store.Claim(ctx, w.org, w.id, []handover.Recipient{w.row, {Key: "b", CreatedAt: start}}, "process", w.now)
 	},
 	"filter": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		next, ok := w.row.Filter(handover.ByTopic, w.now)
-		return next, ok, w.store.Filter(ctx, w.org, w.id, map[string]handover.Tier{"a": handover.ByTopic}, w.now)
+		return next, ok, w.store.Filter(ctx, w.org, w.id, []handover.Recipient{{Key: "a", CreatedAt: start, Tier: handover.ByTopic}}, w.now)
 	},
 	"observe": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		next, ok := w.row.Observe("m2", w.now)
@@ -72,7 +72,7 @@ var changes = map[string]func(ctx context.Context, w *world) (handover.Recipient
 	},
 	"accept without an id": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		next, ok := w.row.Accept(w.row.Attempt, "", w.now)
-		return next, ok, w.store.Answer(ctx, w.org, w.id, []handover.Answer{{Key: "a", Attempt: w.row.Attempt, Verdict: handover.Accepted}}, w.now)
+		return next, ok, w.store.Answer(ctx, w.org, w.id, []handover.Answer{{Key: "a", CreatedAt: start, Attempt: w.row.Attempt, Verdict: handover.Accepted}}, w.now)
 	},
 	"accept": func(ctx context.Context, w *world) (handover.Recipient, bool, error) {
 		return w.answer(ctx, handover.Accepted, 0)
@@ -96,7 +96,7 @@ var changes = map[string]func(ctx context.Context, w *world) (handover.Recipient
 
 // answer stores an answer about the attempt that was made ago attempts before the last.
 func (w *world) answer(ctx context.Context, verdict handover.Verdict, ago int) (next handover.Recipient, ok bool, err error) {
-	a := handover.Answer{Key: "a", Attempt: w.row.Attempt - ago, Verdict: verdict}
+	a := handover.Answer{Key: "a", CreatedAt: start, Attempt: w.row.Attempt - ago, Verdict: verdict}
 	switch verdict {
 	case handover.Accepted:
 		a.MessageID = "m1"
@@ -188,12 +188,14 @@ func TestOtherOrganizationsAreUntouched(t *testing.T) {
 		}
 		late := start.Add(handover.Patience)
 		for name, change := range map[string]func() error{
-			"claim": func() error { return store.Claim(ctx, mine, id, []string{"a"}, "p", start) },
+			"claim": func() error {
+				return store.Claim(ctx, mine, id, []handover.Recipient{{Key: "a", CreatedAt: start}}, "p", start)
+			},
 			"filter": func() error {
-				return store.Filter(ctx, mine, id, map[string]handover.Tier{"a": handover.ByAccount}, start)
+				return store.Filter(ctx, mine, id, []handover.Recipient{{Key: "a", CreatedAt: start, Tier: handover.ByAccount}}, start)
 			},
 			"answer": func() error {
-				return store.Answer(ctx, mine, id, []handover.Answer{{Key: "a", Attempt: 1, Verdict: handover.Refused, Reason: "no"}}, start)
+				return store.Answer(ctx, mine, id, []handover.Answer{{Key: "a", CreatedAt: start, Attempt: 1, Verdict: handover.Refused, Reason: "no"}}, start)
 			},
 			"observe": func() error {
 				_, err := store.Observe(ctx, mine, []handover.Evidence{{SendID: id, Key: "a", MessageID: "m"}}, start)
@@ -215,7 +217,7 @@ func TestOtherOrganizationsAreUntouched(t *testing.T) {
 		if free, err := store.FreeAt(ctx, other); !free.IsZero() || err != nil {
 			t.Errorf("the account of another organization is paused until %v, %v", free, err)
 		}
-		if err := store.Claim(ctx, other, id, []string{"a"}, "p", start); err != nil {
+		if err := store.Claim(ctx, other, id, []handover.Recipient{{Key: "a", CreatedAt: start}}, "p", start); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := store.GiveUp(ctx, mine, late, 10); n != 0 || err != nil {
@@ -249,7 +251,7 @@ func TestWorkersClaimDifferentRecipients(t *testing.T) {
 						keys = append(keys, r.Key)
 					}
 					if err == nil {
-						err = store.Claim(ctx, org, id, keys, "p", start)
+						err = store.Claim(ctx, org, id, found, "p", start)
 					}
 					claims <- keys
 					return err

@@ -250,9 +250,9 @@ type struckHandover struct {
 	*strikes
 }
 
-func (s struckHandover) Claim(ctx context.Context, orgID, sendID string, keys []string, process string, now time.Time) error {
-	s.moved.Add(int64(len(keys)))
-	return s.around(func() error { return s.Store.Claim(ctx, orgID, sendID, keys, process, now) })
+func (s struckHandover) Claim(ctx context.Context, orgID, sendID string, claimed []handover.Recipient, process string, now time.Time) error {
+	s.moved.Add(int64(len(claimed)))
+	return s.around(func() error { return s.Store.Claim(ctx, orgID, sendID, claimed, process, now) })
 }
 
 func (s struckHandover) Answer(ctx context.Context, orgID, sendID string, answers []handover.Answer, now time.Time) error {

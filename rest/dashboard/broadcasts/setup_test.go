@@ -221,13 +221,14 @@ func (o *office) ended() string {
 	keys := []string{o.contacts[0], o.contacts[1], core.NewID(), core.NewID()}
 	var all []handover.Recipient
 	for i, key := range keys {
-		all = append(all, handover.Recipient{Key: key, Email: []string{"ada@example.com", "ben@example.com", "cy@example.com", hostile + "@example.com"}[i]})
+		all = append(all, handover.Recipient{Key: key, CreatedAt: began, Email: []string{"ada@example.com", "ben@example.com", "cy@example.com", hostile + "@example.com"}[i]})
 	}
 	o.Must(store.Add(o.T.Context(), o.Org.ID, id, all, began))
-	o.Must(store.Filter(o.T.Context(), o.Org.ID, id, map[string]handover.Tier{keys[1]: handover.ByAccount, keys[2]: handover.ByTopic}, began))
-	o.Must(store.Claim(o.T.Context(), o.Org.ID, id, []string{keys[0], keys[3]}, "process", began.Add(time.Second)))
+	all[1].Tier, all[2].Tier = handover.ByAccount, handover.ByTopic
+	o.Must(store.Filter(o.T.Context(), o.Org.ID, id, all[1:3], began))
+	o.Must(store.Claim(o.T.Context(), o.Org.ID, id, []handover.Recipient{all[0], all[3]}, "process", began.Add(time.Second)))
 	o.Must(store.Answer(o.T.Context(), o.Org.ID, id, []handover.Answer{
-		{Key: keys[0], Attempt: 1, Verdict: handover.Accepted, MessageID: "m-1"}, {Key: keys[3], Attempt: 1, Verdict: handover.Refused, Reason: hostile},
+		{Key: keys[0], CreatedAt: began, Attempt: 1, Verdict: handover.Accepted, MessageID: "m-1"}, {Key: keys[3], CreatedAt: began, Attempt: 1, Verdict: handover.Refused, Reason: hostile},
 	}, ended))
 	return path
 }

@@ -107,26 +107,27 @@ func (p Past) sentBroadcast(ctx context.Context, orgID string, like broadcasts.B
 	if err != nil {
 		return err
 	}
-	tiers := map[string]handover.Tier{}
+	var filtered []handover.Recipient
 	for _, m := range out {
 		if answers[m.ContactID].MessageID == "" {
 			recipients = append(recipients, handover.Recipient{Key: m.ContactID, Email: m.Email})
-			tiers[m.ContactID] = m.Tier
+			filtered = append(filtered, handover.Recipient{Key: m.ContactID, CreatedAt: at, Tier: m.Tier})
 		}
 	}
 	store := p.DB.Handover()
 	if err := store.Add(ctx, orgID, sentID, recipients, at); err != nil {
 		return err
 	}
-	if err := store.Filter(ctx, orgID, sentID, tiers, at); err != nil {
+	if err := store.Filter(ctx, orgID, sentID, filtered, at); err != nil {
 		return err
 	}
-	var keys []string
+	var claimed []handover.Recipient
 	var all []handover.Answer
 	for key, answer := range answers {
-		keys, all = append(keys, key), append(all, answer)
+		answer.CreatedAt = at
+		claimed, all = append(claimed, handover.Recipient{Key: key, CreatedAt: at}), append(all, answer)
 	}
-	if err := store.Claim(ctx, orgID, sentID, keys, "demo", at); err != nil {
+	if err := store.Claim(ctx, orgID, sentID, claimed, "demo", at); err != nil {
 		return err
 	}
 	ended := at.Add(3 * time.Minute)
@@ -139,7 +140,7 @@ func (p Past) sentBroadcast(ctx context.Context, orgID string, like broadcasts.B
 	}
 	size := len(recipients)
 	like.ID, like.Name, like.Template, like.Subject, like.PreviewText, like.Frozen = sentID, "Newsletter of the week", mailhistory.Newsletter.Template, "", "", string(frozen)
-	like.State, like.AudienceSize, like.Sent, like.Filtered = broadcasts.Sent, &size, len(answers), len(tiers)
+	like.State, like.AudienceSize, like.Sent, like.Filtered = broadcasts.Sent, &size, len(answers), len(filtered)
 	like.StartedAt, like.CompletedAt, like.CreatedAt, like.UpdatedAt = &at, &ended, at.Add(-time.Hour), ended
 	return p.DB.Broadcasts().Insert(ctx, orgID, like)
 }

@@ -241,10 +241,10 @@ func (p Past) storeRuns(ctx context.Context, orgID string, w workflows.Workflow,
 			if err := mails.AddMails(ctx, orgID, []workflows.Mail{m.Mail}, m.at); err != nil {
 				return err
 			}
-			if err := p.DB.Handover().Claim(ctx, orgID, m.Send.ID, []string{m.Key}, "demo", m.at); err != nil {
+			if err := p.DB.Handover().Claim(ctx, orgID, m.Send.ID, []handover.Recipient{{Key: m.Key, CreatedAt: m.at}}, "demo", m.at); err != nil {
 				return err
 			}
-			answer := handover.Answer{Key: m.Key, Attempt: 1, Verdict: handover.Accepted, MessageID: m.messageID}
+			answer := handover.Answer{Key: m.Key, CreatedAt: m.at, Attempt: 1, Verdict: handover.Accepted, MessageID: m.messageID}
 			if err := p.DB.Handover().Answer(ctx, orgID, m.Send.ID, []handover.Answer{answer}, m.at); err != nil {
 				return err
 			}
