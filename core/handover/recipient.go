@@ -53,7 +53,7 @@ type Recipient struct {
 	Key   string
 	Email string
 	// CreatedAt is when the broadcast or the test send was created, or the message of a workflow.
-	// It never changes, and is the zero of the Unix time for recipients of old releases.
+	// It never changes, and is 1970-01-01 for recipients of earlier releases.
 	CreatedAt time.Time
 
 	State State

@@ -226,6 +226,36 @@ func TestOtherOrganizationsAreUntouched(t *testing.T) {
 	})
 }
 
+// TestRecipientsOfEarlierReleases passes a recipient that a release before the times of creation has
+// added. Adding it again adds no second one.
+func TestRecipientsOfEarlierReleases(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx := t.Context()
+		w := newWorld(ctx, t, db)
+		if _, err := db.Writer().ExecContext(ctx, "UPDATE handover_recipients SET created_at = 0"); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.store.Add(ctx, w.org, w.id, []handover.Recipient{w.row}, start); err != nil {
+			t.Fatal(err)
+		}
+		due, err := w.store.Pending(ctx, w.org, w.id, start, 10)
+		if err != nil || len(due) != 1 || due[0].CreatedAt.UnixMicro() != 0 {
+			t.Fatalf("%+v, %v", due, err)
+		}
+		if err := w.store.Claim(ctx, w.org, w.id, due, "process", start); err != nil {
+			t.Fatal(err)
+		}
+		answer := handover.Answer{Key: due[0].Key, CreatedAt: due[0].CreatedAt, Attempt: 1, Verdict: handover.Accepted, MessageID: "m"}
+		if err := w.store.Answer(ctx, w.org, w.id, []handover.Answer{answer}, start); err != nil {
+			t.Fatal(err)
+		}
+		if counts, err := w.outcomes.Counts(ctx, w.org, w.id); err != nil || len(counts) != 1 || counts[handover.Sent] != 1 {
+			t.Errorf("%v, %v", counts, err)
+		}
+	})
+}
+
 // TestWorkersClaimDifferentRecipients checks that recipients which one transaction is about
 // to claim are not offered to another.
 func TestWorkersClaimDifferentRecipients(t *testing.T) {

@@ -71,51 +71,75 @@ func TestMoveBuildsTheKey(t *testing.T) {
 	}
 }
 
-// TestInterruptedKeyIsBuiltAgain ends the build of the index while it waits for a transaction. The
-// incomplete index, which it leaves, is built again, and not used before.
-func TestInterruptedKeyIsBuiltAgain(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.keyless()
-	f.insertEvents("old", 50, now)
-	tx, err := f.db.Writer().BeginTx(t.Context(), nil)
+// interruptKey ends the build of the index of the new key while it waits for a transaction. The
+// server leaves an incomplete index.
+func (f fixture) interruptKey() {
+	f.Helper()
+	tx, err := f.db.Writer().BeginTx(f.Context(), nil)
 	f.must(err)
 	defer tx.Rollback() //nolint:errcheck // nothing was written
-	_, err = tx.ExecContext(t.Context(), "LOCK TABLE workflow_events IN ROW EXCLUSIVE MODE")
+	_, err = tx.ExecContext(f.Context(), "LOCK TABLE workflow_events IN ROW EXCLUSIVE MODE")
 	f.must(err)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(f.Context())
+	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
 		_, err := f.keeper.Move(ctx, timelines, now)
 		ended <- err
 	}()
 	broken := "SELECT relname FROM pg_class AS c JOIN pg_index AS i ON i.indexrelid = c.oid WHERE relname = 'workflow_events_divided_key' AND NOT indisvalid"
-	for f.text(broken) == "" && t.Context().Err() == nil {
+	for f.text(broken) == "" && f.Context().Err() == nil {
 		select {
 		case err := <-ended:
-			t.Fatalf("the build ended: %v", err)
+			f.Fatalf("the build ended: %v", err)
 		default:
 		}
 	}
-	if done, err := f.keeper.Move(t.Context(), timelines, now); done || !errors.Is(err, partitions.ErrBusy) {
-		t.Errorf("another process, while the index is built: %t, %v", done, err)
+	if done, err := f.keeper.Move(f.Context(), timelines, now); done || !errors.Is(err, partitions.ErrBusy) {
+		f.Errorf("another process, while the index is built: %t, %v", done, err)
 	}
 	cancel()
 	if err := <-ended; err == nil {
-		t.Error("the build has not failed")
+		f.Error("the build has not failed")
 	}
 	f.must(tx.Rollback())
 	if f.text(broken) == "" {
-		t.Fatal("no incomplete index is left")
+		f.Fatal("no incomplete index is left")
 	}
-	for done := false; !done; {
-		// The server may still end the build.
-		if done, err = f.keeper.Move(t.Context(), timelines, now); err != nil && !errors.Is(err, partitions.ErrBusy) {
-			t.Fatal(err)
+}
+
+// TestInterruptedKeyIsBuiltAgain checks that an incomplete index is replaced and not used, by the
+// job and, if the table has no rows by then, by the next start.
+func TestInterruptedKeyIsBuiltAgain(t *testing.T) {
+	t.Parallel()
+	for _, emptied := range []bool{false, true} {
+		f := setup(t)
+		f.keyless()
+		f.insertEvents("old", 50, now)
+		f.interruptKey()
+		if emptied {
+			f.exec("DELETE FROM workflow_events")
 		}
-	}
-	if got := f.key(); got != dividedKey {
-		t.Errorf("after the move: %s", got)
+		f.must(f.db.Migrate(t.Context()))
+		if divided := len(f.pieces(timelines)) > 0; divided && !emptied {
+			t.Error("a table with rows is divided by a start")
+		}
+		// The server may still end the build, and then the table is busy.
+		for done := false; !done; {
+			var err error
+			if emptied {
+				err = f.db.Migrate(t.Context())
+				done = len(f.pieces(timelines)) > 0
+			} else {
+				done, err = f.keeper.Move(t.Context(), timelines, now)
+			}
+			if err != nil && !errors.Is(err, partitions.ErrBusy) {
+				t.Fatal(err)
+			}
+		}
+		if got := f.key(); got != dividedKey {
+			t.Errorf("after the move: %s", got)
+		}
 	}
 }
 

@@ -103,7 +103,7 @@ func (f fixture) killJob(url string, lines int, after time.Duration) (ended bool
 func TestJobOutlivesKills(t *testing.T) {
 	t.Parallel()
 	direct := enginetest.PostgresURL(t)
-	f := fixture{T: t, db: storagetest.Open(t, storage.Config{URL: direct, MaxConns: 4, CallerWait: time.Minute, Logger: slog.New(slog.DiscardHandler)})}
+	f := fixture{TB: t, db: storagetest.Open(t, storage.Config{URL: direct, MaxConns: 4, CallerWait: time.Minute, Logger: slog.New(slog.DiscardHandler)})}
 	pooled := enginetest.PgBouncer(t, direct, enginetest.PgBouncerConfig{}).URL(direct)
 	most, kills, chance := 6, 0, rand.New(rand.NewPCG(23, 135))
 	if enginetest.Full() {

@@ -89,15 +89,18 @@ func (k Keeper) buildKey(ctx context.Context, t Table, state keyState) error {
 // setKey gives the table the primary key of [Table.Key], from the built index if there is one. The
 // caller has locked the table.
 func setKey(ctx context.Context, tx transaction, t Table, state keyState) error {
-	name := t.Name + "_pkey"
-	added := "(" + t.Key + ")"
-	switch state {
-	case keyReady:
+	if state == keyReady {
 		return nil
-	case keyBuilt:
-		added = "USING INDEX " + t.key()
 	}
-	return all(ctx, tx, "ALTER TABLE "+t.Name+" DROP CONSTRAINT "+name, "ALTER TABLE "+t.Name+" ADD CONSTRAINT "+name+" PRIMARY KEY "+added)
+	name := t.Name + "_pkey"
+	statements, columns := []string{"ALTER TABLE " + t.Name + " DROP CONSTRAINT " + name}, "("+t.Key+")"
+	switch state {
+	case keyBuilt:
+		columns = "USING INDEX " + t.key()
+	case keyBroken:
+		statements = append(statements, "DROP INDEX "+t.key())
+	}
+	return all(ctx, tx, append(statements, "ALTER TABLE "+t.Name+" ADD CONSTRAINT "+name+" PRIMARY KEY "+columns)...)
 }
 
 // run runs one statement in a transaction of its own.

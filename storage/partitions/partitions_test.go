@@ -24,7 +24,7 @@ var now = time.Date(2031, 3, 10, 12, 0, 0, 0, time.UTC)
 
 // fixture is a PostgreSQL database with its Keeper.
 type fixture struct {
-	*testing.T
+	testing.TB
 	db     *storage.DB
 	keeper partitions.Keeper
 }
