@@ -39,7 +39,7 @@ var Costs = []Cost{
 	{Message, "a message with one recipient, sent through SMTP", 2, Bytes{467, 1239}, Bytes{1533, 0}, 373, 373, "", 0, fromResults},
 	{MessageEvent, "a delivery, or an open with its user agent", 1, Bytes{315, 454}, Bytes{671, 0}, 20, 154, "", 0, fromResults},
 	{Activity, "an activity with three properties, 100 in a request", 1, Bytes{234, 490}, Bytes{616, 0}, 65, 68, "activities_record, 100", 3, fromCalls},
-	{Run, "a run through six steps, with its history", 7, Bytes{1761, 3668}, Bytes{4026, 0}, 150, 1326, "", 0, fromResults},
+	{Run, "a run through six steps, with its history", 7, Bytes{1761, 3783}, Bytes{4398, 0}, 150, 1326, "", 0, fromResults},
 	{Read, "one contact by its address", 0, Bytes{}, Bytes{}, 600, 300, "contacts_lookup", 1, fromCalls},
 }
 

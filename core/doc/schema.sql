@@ -989,7 +989,7 @@ CREATE TABLE handover_recipients (
 	not_before bigint NOT NULL,
 	message_id bytetext NOT NULL,
 	reason text NOT NULL,
-	tier bytetext NOT NULL,
+	tier bytetext NOT NULL, created_at bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (org_id, send_id, recipient)
 );
 
