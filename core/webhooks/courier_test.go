@@ -245,7 +245,11 @@ func (c *crowd) answer(ctx context.Context, r standardhooks.Request) standardhoo
 	c.mu.Lock()
 	c.arrived[r.URL]++
 	c.most = max(c.most, c.arrived[r.URL])
-	if c.inFlight.Load() == 2*webhooks.InFlight && !c.opened {
+	together := 0
+	for _, n := range c.arrived {
+		together += n
+	}
+	if together == 2*webhooks.InFlight && !c.opened {
 		c.opened = true
 		close(c.full)
 	}
