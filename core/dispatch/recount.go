@@ -62,12 +62,12 @@ func (d *Dispatcher) recountOne(ctx context.Context, orgID, id string) error {
 	return d.Store.Update(ctx, orgID, corrected)
 }
 
-// hasAll reports whether all recipients of a broadcast are counted. Recipients who got it long
+// hasAll reports whether the counts have all recipients of a broadcast. Recipients who got it long
 // before its end, because it was paused, may be deleted since.
 func hasAll(b broadcasts.Broadcast, counts map[handover.State]int) bool {
-	counted := 0
+	stored := 0
 	for _, n := range counts {
-		counted += n
+		stored += n
 	}
-	return b.AudienceSize != nil && counted >= *b.AudienceSize
+	return b.AudienceSize != nil && stored >= *b.AudienceSize
 }

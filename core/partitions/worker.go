@@ -84,15 +84,14 @@ func Worker(cfg Config) jobs.Worker[Args] {
 // began before them.
 func oldest(now time.Time, table string, longest int) time.Time {
 	days := core.MessageDays(longest)
+	if shortest, chosen := retention.ShortestFor(table); chosen {
+		days = shortest // a month with rows stays
+	}
 	switch table {
 	case "activities":
 		days = core.ActivityDays(longest)
 	case "domainauth_rows":
 		days = domainauth.RowDays
-	case "handover_recipients": // a month with rows stays
-		days = retention.ShortestOf(retention.Recipients)
-	case "workflow_events": // as above
-		days = retention.ShortestOf(retention.Timelines)
 	}
 	return now.UTC().AddDate(0, 0, -days-1).Truncate(24 * time.Hour)
 }

@@ -182,21 +182,23 @@ func number(days int) string {
 	return fmt.Sprintf("%d days", days)
 }
 
-// ShortestOf returns the shortest period of a kind in days that an organization can set.
-func ShortestOf(name Name) int { return mustKind(name).Min }
-
-// mustKind returns the kind with a name that exists.
-func mustKind(name Name) Kind {
-	k, err := KindOf(name)
-	if err != nil {
-		panic("retention: unknown kind " + string(name))
+// ShortestFor returns the shortest period in days that an organization can set for the rows of a
+// table, or false if it can set none.
+func ShortestFor(table string) (int, bool) {
+	for _, k := range Kinds() {
+		if slices.Contains(k.Tables, table) {
+			return k.Min, true
+		}
 	}
-	return k
+	return 0, false
 }
 
 // Kept returns for how long records of a kind are kept, for the documentation.
 func Kept(name Name) string {
-	k := mustKind(name)
+	k, err := KindOf(name)
+	if err != nil {
+		panic("retention: unknown kind " + string(name))
+	}
 	text := fmt.Sprintf("%s; an organization can choose %d to %d days", number(k.Default), k.Min, k.Max)
 	if k.MayBeForever {
 		text += " or no end"

@@ -83,8 +83,8 @@ var (
 	freezeAudience = registerByKind("freeze members", func(kind broadcasts.AudienceKind) string {
 		return `
 		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier, created_at)
-		SELECT m.org_id, $1, c.id, c.email, 'pending', 0, '', CAST($2 AS bigint), CAST($3 AS bigint), '', '', '', CAST($4 AS bigint)
-		` + membersOf(kind, 5) + ` ON CONFLICT DO NOTHING`
+		SELECT m.org_id, $1, c.id, c.email, 'pending', 0, '', CAST($2 AS bigint), CAST($2 AS bigint), '', '', '', CAST($3 AS bigint)
+		` + membersOf(kind, 4) + ` ON CONFLICT DO NOTHING`
 	})
 	reachOfAudience = registerByKind("reach", func(kind broadcasts.AudienceKind) string {
 		return `
@@ -104,7 +104,7 @@ var (
 )
 
 func (s AudienceStore) Freeze(ctx context.Context, orgID string, b broadcasts.Broadcast, now time.Time) (int, error) {
-	return s.db.Exec(ctx, freezeAudience[b.AudienceKind], append([]any{b.ID, engine.At(now), engine.At(now), engine.At(b.CreatedAt)}, targetArgs(orgID, b.Target)...)...)
+	return s.db.Exec(ctx, freezeAudience[b.AudienceKind], append([]any{b.ID, engine.At(now), engine.At(b.CreatedAt)}, targetArgs(orgID, b.Target)...)...)
 }
 
 func (s AudienceStore) Reach(ctx context.Context, orgID string, t broadcasts.Target, topic string) (broadcasts.Reach, error) {

@@ -50,8 +50,8 @@ const sameAttempt = `attempt = CAST(v ->> 'attempt' AS bigint)`
 var (
 	addRecipients = engine.Register("add recipients", `
 		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier, created_at)
-		SELECT CAST($1 AS bytetext), CAST($2 AS bytetext), v ->> 'key', v ->> 'email', 'pending', 0, '', CAST($3 AS bigint), CAST($4 AS bigint), '', '', '', CAST($5 AS bigint)
-		FROM `+engine.ParameterRows(`$6`)+`
+		SELECT CAST($1 AS bytetext), CAST($2 AS bytetext), v ->> 'key', v ->> 'email', 'pending', 0, '', CAST($3 AS bigint), CAST($3 AS bigint), '', '', '', CAST($3 AS bigint)
+		FROM `+engine.ParameterRows(`$4`)+`
 		WHERE NOT EXISTS (SELECT 1 FROM handover_recipients AS h WHERE h.org_id = CAST($1 AS bytetext) AND h.send_id = CAST($2 AS bytetext) AND h.recipient = v ->> 'key')
 		ON CONFLICT DO NOTHING`)
 	pendingRecipients = engine.Register("pending recipients", `
@@ -139,7 +139,7 @@ func (s Store) Add(ctx context.Context, orgID, sendID string, added []handover.R
 	if err != nil {
 		return err
 	}
-	return s.db.Later(ctx, addRecipients, orgID, sendID, engine.At(now), engine.At(now), engine.At(now), parameter)
+	return s.db.Later(ctx, addRecipients, orgID, sendID, engine.At(now), parameter)
 }
 
 func (s Store) Pending(ctx context.Context, orgID, sendID string, now time.Time, limit int) ([]handover.Recipient, error) {

@@ -29,8 +29,8 @@ var (
 		SELECT $1, v ->> 'send', v ->> 'id', v ->> 'run', v ->> 'contact', CAST($2 AS bigint), 'pending' FROM `+db.ParameterRows(`$3`)+` WHERE TRUE`)
 	addMailRecipients = db.Register("add recipients of workflow mails", `
 		INSERT INTO handover_recipients (org_id, send_id, recipient, email, state, attempt, claimed_by, changed_at, not_before, message_id, reason, tier, created_at)
-		SELECT $1, v ->> 'send', v ->> 'id', v ->> 'email', 'pending', 0, '', CAST($2 AS bigint), CAST($3 AS bigint), '', '', '', CAST($4 AS bigint)
-		FROM `+db.ParameterRows(`$5`)+` WHERE TRUE`)
+		SELECT $1, v ->> 'send', v ->> 'id', v ->> 'email', 'pending', 0, '', CAST($2 AS bigint), CAST($2 AS bigint), '', '', '', CAST($2 AS bigint)
+		FROM `+db.ParameterRows(`$3`)+` WHERE TRUE`)
 	mailTimes = db.Register("mails of contacts", `
 		SELECT m.contact_id, m.at FROM workflow_mails AS m WHERE m.org_id = $1 AND m.at >= $2 AND m.state IN ('pending', 'sent')
 		AND m.contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
@@ -139,7 +139,7 @@ func (s MailStore) AddMails(ctx context.Context, orgID string, mails []workflows
 	if _, err := s.db.Exec(ctx, addMails, orgID, db.At(now), parameter); err != nil {
 		return err
 	}
-	_, err = s.db.Exec(ctx, addMailRecipients, orgID, db.At(now), db.At(now), db.At(now), parameter)
+	_, err = s.db.Exec(ctx, addMailRecipients, orgID, db.At(now), parameter)
 	return err
 }
 
